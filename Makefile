@@ -1,6 +1,6 @@
 # Every target makes .venv and installs what it needs by itself, and is quick the second time.
 .DEFAULT_GOAL := help
-.PHONY: help demo page compiled test test-all test-extras test-min test-pythons fuzz lint bench accuracy images reproduce evidence docs release figures clean
+.PHONY: help demo page compiled test test-all test-extras test-min test-pythons fuzz lint measure evidence together images reproduce bench docs release figures clean
 
 PYTHON := python3
 VENV := .venv
@@ -11,7 +11,7 @@ HAS_UV := $(shell command -v uv 2>/dev/null)
 INSTALL := $(if $(HAS_UV),uv pip install --python $(BIN)/python,$(BIN)/python -m pip install --disable-pip-version-check) --quiet
 
 help: ## show this list
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
+	@grep -E '^[a-z -]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12
 
 # What a user installs: the package, and matplotlib for the picture.
 $(DEMO): pyproject.toml paper/pyproject.toml
@@ -23,15 +23,15 @@ $(DEMO): pyproject.toml paper/pyproject.toml
 DEV := import tomllib; groups = tomllib.load(open("pyproject.toml", "rb"))["dependency-groups"]; print(*groups["dev"], *groups["docs"], sep="\n")
 $(STAMP): $(DEMO)
 	@$(BIN)/python -c '$(DEV)' > $(VENV)/dev.txt
-	@$(INSTALL) -e '.[all,heif]' -e paper -r $(VENV)/dev.txt
+	@$(INSTALL) -e '.[all,heif,raw]' -e paper -r $(VENV)/dev.txt
 	@touch $@
 
 demo: $(DEMO) ## the main job on bundled real digits, ending in a picture
 	$(BIN)/setwise demo
 
-page: $(STAMP) ## the page on a gallery of digits, with an inbox to sort, in the browser
-	$(BIN)/python examples/digits_page.py out/page
-	$(BIN)/setwise serve out/page/digits.setwise --inbox out/page/inbox --into out/page/sorted
+page: $(STAMP) ## the page on a gallery of photos, with an inbox to sort, in the browser
+	$(BIN)/python benchmarks/page_photos.py out/page
+	$(BIN)/setwise serve out/page/things.setwise --photos out/page/photos --inbox out/page/inbox --into out/page/sorted
 
 lint: $(STAMP) ## ruff, types and the import contract
 	$(BIN)/ruff check .
@@ -39,21 +39,23 @@ lint: $(STAMP) ## ruff, types and the import contract
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-PYTEST := $(BIN)/pytest --numprocesses 2 --dist worksteal
+# For two cores: a quarter of the time of the tests is spent waiting for servers and browsers.
+PYTEST := $(BIN)/pytest --numprocesses 3 --dist worksteal
 
-# Two processes of tests would each compile every kernel.
+# Else each process of tests would compile every kernel.
 compiled: $(STAMP)
 	@$(BIN)/python tests/compile_kernels.py
 
 test: lint compiled ## lint, types, the tests and their coverage: what CI runs
-	$(PYTEST) --cov --cov-report=term:skip-covered
-	$(BIN)/coverage report --include='$(subst $(space),,$(MATHEMATICS))' --omit='*/*kernels.py' --fail-under=90
+	$(PYTEST) --cov --cov-report=
+	$(BIN)/coverage report --skip-covered --include='$(subst $(space),,$(MATHEMATICS))' --omit='*/*kernels.py' --fail-under=90
 
-# The mathematics and the input gate; compiled kernels are out of coverage's sight and are
-# tested compiled, and tests/lasso compares its own with their plain Python.
+# The mathematics and the input gate, covered by their own tests (tests/conftest.py). Compiled
+# kernels are out of coverage's sight: they are tested compiled, and tests/lasso compares its own
+# with their plain Python.
 comma := ,
 space := $(subst ,, )
-MATHEMATICS := $(foreach step,sets io faces features basis lasso graph cut cluster gallery classify baselines evaluation plots,*/setwise/$(step)/*$(comma))*/setwise_paper/*
+MATHEMATICS := $(foreach step,sets io faces features basis lasso graph cut cluster index gallery together classify baselines evaluation plots,*/setwise/$(step)/*$(comma))*/setwise_paper/*
 
 test-all: compiled ## every test, those marked slow too
 	$(PYTEST) -m ""
@@ -74,30 +76,20 @@ test-min: ## the quick tests with the lowest versions of pyproject.toml (many mi
 test-pythons: ## the quick tests on every Python from 3.11 to 3.14 that is found (many minutes)
 	$(PYTHON) tests/release/environments.py pythons
 
-accuracy: $(STAMP) ## the accuracy tables, on the real datasets (about half an hour)
-	$(BIN)/python benchmarks/accuracy.py
+# What the docs tell, measured: each goes on where it stopped, and writes docs/benchmarks/*.json and the pages.
+MEASURE := $(BIN)/python benchmarks/measure.py
 
-images: $(STAMP) ## pixels, HOG and LBP together; loading; rendered objects (about an hour)
-	$(BIN)/python benchmarks/image_features.py --galleries
-	$(BIN)/python benchmarks/image_features.py
-	$(BIN)/python benchmarks/image_features.py --default
-	$(BIN)/python benchmarks/load_images.py
-	$(BIN)/python benchmarks/rendered.py
+measure: $(VENV)/.rivals ## measure everything that the docs tell, and write the pages (hours; goes on where it stopped)
+	$(MEASURE)
 
-DATA := $(or $(SETWISE_DATA),../shared/data)
-STUDIES := eth80 eth80-64 yaleb coil20 hands vowels
+evidence together images: $(STAMP) ## one page of it: accuracy on every task; few labels; settings for images
+	$(MEASURE) $@
 
-reproduce: $(STAMP) ## the paper's tables and figures beside ours, into out/ and docs/reproduced.md (about 50 minutes)
-	$(BIN)/setwise reproduce $(STUDIES) --data $(DATA)
-	$(BIN)/python benchmarks/render_objects.py out/objects/objects.npz
-	$(BIN)/setwise reproduce benchmarks/objects.toml --data out/objects
-	$(BIN)/python benchmarks/write_reproduced.py
+reproduce: $(STAMP) ## the paper's tables and figures beside ours (about 50 minutes)
+	$(MEASURE) reproduced
 
-together: $(STAMP) ## few labels: sets judged alone and together, into docs/together.md (about an hour)
-	$(BIN)/python benchmarks/together.py --jobs 2
-
-evidence: $(STAMP) ## pixels, embeddings, strangers, small sets, unknowns, into docs/evidence_table.md and README.md (about 10 minutes)
-	$(BIN)/python benchmarks/evidence_table.py --jobs 2
+bench: $(VENV)/.rivals ## speed beside rivals, large galleries (a quiet machine, about an hour)
+	$(MEASURE) speed large
 
 docs: $(STAMP) ## the site, into out/site; warnings are errors, examples are run (about 3 minutes)
 	SETWISE_RUN_GALLERY=1 $(BIN)/python -m sphinx -b html -q -W --keep-going -d out/doctrees docs out/site
@@ -105,21 +97,15 @@ docs: $(STAMP) ## the site, into out/site; warnings are errors, examples are run
 
 # Rivals, for the benchmarks only (SPAMS is GPL: never a dependency).
 RIVALS := spams-bin celer skglm networkx
-BENCHMARKS := before_after latency per_probe lasso_graph cut growth enroll dictionary large_paths large_galleries threads quick_table
 
 $(VENV)/.rivals: $(STAMP)
 	@$(INSTALL) $(RIVALS)
 	@touch $@
 
-bench: $(VENV)/.rivals ## every speed table, before and after and beside its rivals, into docs/speed.md (about an hour)
-	for name in $(BENCHMARKS); do $(BIN)/python benchmarks/$$name.py || exit 1; done
-	$(BIN)/python benchmarks/write_docs.py
-
-figures: $(STAMP) ## pictures of the docs: the explained album, Fig. 4, rendered objects and albums
-	MPLBACKEND=agg $(BIN)/python -c 'import runpy; runpy.run_path("examples/plot_photos.py")["why"].plot("docs/explanation.png")'
+figures: $(STAMP) ## pictures of the docs: the Start page's albums and reports, Fig. 4, rendered objects
+	$(BIN)/python benchmarks/front_picture.py
 	$(BIN)/python benchmarks/two_gaussians_figure.py docs/two_gaussians.png
 	$(BIN)/python benchmarks/object_views.py docs/object_views.png
-	$(BIN)/python benchmarks/album_report.py out/albums
 
 clean: ## remove .venv and everything made
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

@@ -365,7 +365,7 @@ def curves(records: list[dict]) -> dict:
 
 
 def main() -> None:
-    """Print one table and write out/bench/cut.json, or cut_part.json for part of the work."""
+    """Print one table and keep it, unless it is a part of the work."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", help="only graphs of these sizes")
     parser.add_argument("--quick", action="store_true", help="the smallest graph of each kind")

@@ -184,7 +184,7 @@ NOTES = [
 
 
 def main() -> None:
-    """Print the table and write out/bench/dictionary.json, or _part for part of the work."""
+    """Print the table and keep it, unless it is a part of the work."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="a tenth of the sets")
     args = parsed(parser)

@@ -1,16 +1,13 @@
-"""The evidence table: CVC, its former self and its rivals on every task, in one command.
+"""The evidence: CVC and its rivals on every task, in one command.
 
-    python benchmarks/evidence_table.py                    all that is missing, and the page
-    python benchmarks/evidence_table.py --before OLD/src   with CVC of another version
+    python benchmarks/evidence_table.py                    what is missing, and the record
     python benchmarks/evidence_table.py --only 'small-*' --methods CVC --seeds 1
     python benchmarks/evidence_table.py --fresh CVC        forget CVC's results first
-    python benchmarks/evidence_table.py --minutes 9 --no-page
-                                           measure for so long, and leave the page alone
-    python benchmarks/evidence_table.py --write-only       the pages from what is there
+    python benchmarks/evidence_table.py --minutes 9        begin nothing after so long
 
-Every finished split is a line of out/evidence.jsonl, so that a run that is stopped goes on
-where it was, and files of several machines are joined by ``cat``. The datasets are read from
-$SETWISE_DATA. The page is docs/evidence_table.md; pages that repeat its numbers follow it.
+Every finished split is a line of evidence.jsonl below out/measured, so that a run that is
+stopped goes on where it was, and files of several machines are joined by ``cat``. The datasets
+are read from $SETWISE_DATA. `make measure` commits the tables and writes the pages.
 """
 
 from __future__ import annotations
@@ -20,14 +17,11 @@ import sys
 from fnmatch import fnmatch
 from pathlib import Path
 
-from datasets import ROOT
-from evidence.before import Before
-from evidence.methods import Method, methods
+from evidence.methods import methods
 from evidence.run import Clock, Store, in_words, missing_jobs, run
+from evidence.tables import tables as tables_of
 from evidence.tasks import Task, tasks
-from write_numbers import write_numbers
-
-PAGE = ROOT / "docs" / "evidence_table.md"
+from records import keep, measured_folder
 
 
 def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
@@ -44,14 +38,10 @@ def parsed(arguments: list[str] | None = None) -> argparse.Namespace:
         "--seeds", type=int, metavar="N", help="the first N splits of each task"
     )
     parser.add_argument("--jobs", type=int, default=2, help="processes (2)")
-    parser.add_argument("--before", type=Path, metavar="SRC", help="src of another version")
     parser.add_argument("--fresh", nargs="+", default=[], metavar="METHOD", help="forget these")
     parser.add_argument("--minutes", type=float, metavar="M", help="begin nothing after these")
-    parser.add_argument("--write-only", action="store_true", help="measure nothing")
-    parser.add_argument("--no-page", action="store_true", help="write no page")
     parser.add_argument("--list", action="store_true", help="show tasks and methods, and stop")
-    parser.add_argument("--out", type=Path, default=ROOT / "out" / "evidence.jsonl")
-    parser.add_argument("--page", type=Path, default=PAGE)
+    parser.add_argument("--out", type=Path, help="the file of results")
     return parser.parse_args(arguments)
 
 
@@ -68,10 +58,6 @@ def chosen_tasks(patterns: list[str] | None) -> list[Task]:
     ]
 
 
-def known_methods(before: Path | None) -> dict[str, Method]:
-    return methods() | ({"before": Before(before.resolve())} if before else {})
-
-
 def check_names(names: list[str], option: str) -> None:
     """Refuse a method that no task knows."""
     known = list(dict.fromkeys(name for task in tasks().values() for name in task.methods))
@@ -82,11 +68,11 @@ def check_names(names: list[str], option: str) -> None:
 
 def measure(options: argparse.Namespace, store: Store) -> None:
     """Run what is asked for and missing."""
-    chosen, available = chosen_tasks(options.only), known_methods(options.before)
+    chosen, available = chosen_tasks(options.only), methods()
     wanted = options.methods or list(available)
     for name in wanted:
         if name not in available:
-            sys.exit(f"--methods {name}: cannot be run here ('before' needs --before SRC).")
+            sys.exit(f"--methods {name}: no such method. There are: {', '.join(available)}")
     for name in options.fresh:
         print(f"forgot {store.forget([t.name for t in chosen], name)} splits of {name}")
     jobs = missing_jobs(chosen, wanted, store, options.seeds)
@@ -106,21 +92,16 @@ def main() -> None:
                 f"{task.name}: {task.title} ({task.n_splits} splits; {', '.join(task.methods)})"
             )
         return
-    store = Store(options.out)
+    store = Store(options.out or measured_folder() / "evidence.jsonl")
     try:
-        if not options.write_only:
-            measure(options, store)
+        measure(options, store)
     except KeyboardInterrupt:
         sys.exit("stopped; what is finished is kept, the same command goes on")
-    if options.no_page:
-        return
-    from evidence.write import write_page
-
-    write_page(list(tasks().values()), store, options.page)
-    print(f"wrote {options.page}")
-    if options.page == PAGE:
-        for path in write_numbers():
-            print(f"wrote {path}")
+    every = list(tasks().values())
+    for name, table in tables_of(every, store).items():
+        print(f"kept {keep('evidence', name, table)}")
+    if left := missing_jobs(every, list(methods()), store, None):
+        sys.exit(f"{len(left)} splits are not measured yet: the same command goes on")
 
 
 if __name__ == "__main__":

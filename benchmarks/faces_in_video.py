@@ -1,9 +1,9 @@
-"""Faces in a long film of 1280 x 720: minutes of work and memory, by dlib and by Haar.
+"""Faces in a long film of 1280 x 720: minutes of work and memory, by each detector.
 
 A made film: a real head comes and goes over a background of bricks, above a shirt of folds,
 beside enlarged faces of Labeled Faces in the Wild. Work and memory grow with the film, so that
-two lengths say what ten minutes take. Both detectors look at the same film; each in a process
-of its own, whose peak of memory is that of everything it does.
+two lengths say what ten minutes take. All look at the same film; each in a process of its own,
+whose peak of memory is that of everything it does.
 
 python benchmarks/faces_in_video.py [minutes]
 """
@@ -25,7 +25,7 @@ from PIL import Image
 from skimage import data
 
 from harness import publish
-from setwise.faces import DlibFaces, HaarFaces, face_tracks
+from setwise.faces import DlibFaces, HaarFaces, YuNetFaces, face_tracks
 from setwise.io.frames import Reading, open_video
 
 WIDTH, HEIGHT, RATE, HEAD = 1280, 720, 25, 260
@@ -83,7 +83,8 @@ def measure(path: str, name: str) -> dict[str, object]:
         with open_video("benchmark", path, Reading(every_s=EVERY_S)) as video:
             found: dict[str, object] = {"n_frames": sum(1 for _ in video), "names": []}
     else:
-        detector = {"dlib": DlibFaces, "Haar": HaarFaces}[name](min_size=40)
+        kinds = {"YuNet": YuNetFaces, "dlib": DlibFaces, "Haar": HaarFaces}
+        detector = kinds[name](min_size=40)
         tracks = face_tracks(path, detector=detector, every_s=EVERY_S)
         found = {"names": [n.split("/")[1] for n in tracks.names], "notes": tracks.report.notes}
     return found | {
@@ -100,7 +101,7 @@ def main(minutes: float) -> None:
         for length in (minutes / 2, minutes):
             path = Path(folder) / f"{length:g}.mp4"
             write_film(path, length)
-            for name in ("decoding alone", "dlib", "Haar"):
+            for name in ("decoding alone", "YuNet", "dlib", "Haar"):
                 command = [sys.executable, __file__, "--measure", str(path), name]
                 done = subprocess.run(command, check=True, capture_output=True, text=True)
                 found = json.loads(done.stdout.splitlines()[-1])

@@ -2,20 +2,18 @@
 
 Everything runs on one thread, rivals too, and contenders take turns: one round of everybody,
 then the next, so that whatever slows the machine slows all of them. A benchmark prints its
-table and writes out/bench/NAME.json, of which benchmarks/write_docs.py makes docs/speed.md;
-nothing is written when the machine was busy with something else (benchmarks/quiet.py).
+table and keeps it for a record (benchmarks/records.py); nothing is kept when the machine was
+busy with something else (benchmarks/quiet.py).
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,10 +21,10 @@ from rich.console import Console
 from rich.table import Table
 from threadpoolctl import threadpool_limits
 
+import records
 from quiet import Watch
 from setwise._support.progress import duration as seconds
 
-OUT = Path("out/bench")
 WATCH = Watch()
 EVEN_IF_BUSY = "--even-if-busy"
 
@@ -105,13 +103,15 @@ def publish(
     columns: Sequence[str],
     rows: Sequence[Sequence[str]],
     *,
+    record: str = "speed",
     has_times: bool = True,
-    **data: Any,
+    **values: Any,
 ) -> None:
-    """Print a table and keep it, with the numbers behind it, as out/bench/NAME.json.
+    """Print a table and keep it, with the numbers behind it, for a record.
 
     A table of times is not kept when the machine was busy meanwhile: that is said, and the
-    process ends with exit code 1, or 0 where ``--even-if-busy`` says that it is known.
+    process ends with exit code 1, or 0 where ``--even-if-busy`` says that it is known. A part
+    of a table, whose name ends in "_part", is only printed.
     """
     table = Table(title=title)
     for i, column in enumerate(columns):
@@ -124,16 +124,16 @@ def publish(
         console.print(f"- {note}", highlight=False)
     if has_times and (disturbance := WATCH.disturbance()):
         print(
-            f"{name}: not published, for the machine was busy: {disturbance}. Run it again on "
-            f"a quiet one, or with {EVEN_IF_BUSY} to look at the table alone.",
+            f"{name}: not kept, for the machine was busy: {disturbance}. Run it again on a "
+            f"quiet one, or with {EVEN_IF_BUSY} to look at the table alone.",
             file=sys.stderr,
         )
         if EVEN_IF_BUSY in sys.argv:
             return
         sys.exit(1)
-    OUT.mkdir(parents=True, exist_ok=True)
-    content = {"title": title, "notes": notes, "columns": columns, "rows": rows, **data}
-    (OUT / f"{name}.json").write_text(json.dumps(content, indent=1))
+    if not name.endswith("_part"):
+        kept = records.Table(title, columns, rows, notes, values=values)
+        records.keep(record, name, kept)
 
 
 def face_like_sets(

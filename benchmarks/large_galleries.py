@@ -1,7 +1,7 @@
 """A thousand, ten thousand, a hundred thousand people: fit, one probe, memory, accuracy.
 
-    python benchmarks/large_galleries.py                       1,000 and 10,000 people
-    python benchmarks/large_galleries.py --people 100000       as many as that
+    python benchmarks/large_galleries.py                       1,000 to 100,000 people
+    python benchmarks/large_galleries.py --people 1000 --strangers 0 0.2 0.4
     python benchmarks/large_galleries.py --real                shortlists on the real datasets
 
 Synthetic identities (benchmarks/identities.py): 512 numbers, 2 sets of 5 vectors a person, one
@@ -31,7 +31,7 @@ from setwise import CVC
 from setwise.baselines import MeanCosine
 from setwise.gallery import Shortlist
 
-STRANGERS = (0.0, 0.2, 0.4)
+SIZES = [1000, 10_000, 100_000]
 N_PROBES, N_TIMED, N_LISTED = 200, 30, 2000
 
 
@@ -132,7 +132,7 @@ def table(sizes: list[int], strangers: tuple[float, ...], contenders) -> None:
                 print(cells[-1], file=sys.stderr, flush=True)
                 rows.append([f"{n:,}", f"{100 * share:.0f} %", who, *_words(cell)])
     publish(
-        "large_galleries_" + "_".join(map(str, sizes)),
+        "people" if sizes == SIZES else "people_part",
         "Galleries of many people",
         [f"{N_PROBES} probes, the first {N_TIMED} timed one by one (medians) for CVC on one "
          "thread; rivals take all probes at once on all cores.",
@@ -141,6 +141,7 @@ def table(sizes: list[int], strangers: tuple[float, ...], contenders) -> None:
         ["people", "strangers", "by", "fit", "one probe", "peak memory", "right",
          "on the shortlist"],
         rows,
+        record="large",
         cells=cells,
     )  # fmt: skip
 
@@ -192,20 +193,22 @@ def real(n_classes: int, n_splits: int | None) -> None:
         )])  # fmt: skip
         print(rows[-1], file=sys.stderr, flush=True)
     publish(
-        f"shortlists_{n_classes}",
+        f"shortlists-{n_classes}",
         "Shortlists on real data, % of all probes",
         ["same: the label is that of the whole gallery. off the list: the label of the whole "
          "gallery is not among those looked at."],
         ["dataset", "classes looked at", "probes", "same", "whole right", "shortlist right",
          "truth on the list", "off the list"],
         rows,
+        record="large",
+        has_times=False,
     )  # fmt: skip
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--people", type=int, nargs="+", default=[1000, 10_000])
-    parser.add_argument("--strangers", type=float, nargs="+", default=STRANGERS)
+    parser.add_argument("--people", type=int, nargs="+", default=SIZES)
+    parser.add_argument("--strangers", type=float, nargs="+", default=[0.0])
     parser.add_argument("--by", nargs="+", choices=CONTENDERS, default=list(CONTENDERS))
     parser.add_argument("--real", type=int, nargs="?", const=16, metavar="CLASSES")
     parser.add_argument("--splits", type=int, help="of --real, the first so many alone")

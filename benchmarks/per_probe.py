@@ -474,7 +474,7 @@ def warm_up() -> None:
 
 
 def main() -> None:
-    """Print the table and write out/bench/per_probe.json, or _part for part of the work."""
+    """Print the table and keep it, unless it is a part of the work."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     by_name = {name.lower().replace("-", ""): name for name in PROBLEMS}
     parser.add_argument(

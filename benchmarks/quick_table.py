@@ -5,7 +5,7 @@
 Each part runs in processes of its own, one after the other, except for the five sizes of the
 paper, which run side by side, each on one core: contenders of a size take turns, so that their
 ratios hold. A part whose dataset or rival is missing is left out, and said so. The table is
-kept as out/bench/quick_table.json, of which benchmarks/write_docs.py makes a page.
+kept for the record `speed`.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def images() -> Rows:
     from enroll import cpu_seconds
     from same_answers import sets_of
     from setwise import CVC, SetBatch
-    from setwise.classify.image_looks import installed_features
+    from setwise.classify.image_features import installed_features
 
     found = [one.astype(np.uint8) for one in sets_of("eth80-64")[0]][::2]
     albums, names = SetBatch.from_images(found), np.arange(len(found))
@@ -207,7 +207,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="folder of the datasets")
     parser.add_argument("--part", nargs="+", help=argparse.SUPPRESS)
     from harness import parsed, publish
-    from write_docs import machine
+    from records import processor
 
     options = parsed(parser)
     warnings.simplefilter("ignore")
@@ -237,7 +237,7 @@ def main() -> None:
                 for found in side_by_side.map(work, [["sizes", size] for size in SIZES]):
                     rows += found
     notes = [
-        machine(),
+        f"{processor()}, {os.cpu_count()} cores",
         "ETH-80, COIL-20 and Yale B, and synthetic columns where it says so; medians, and "
         "quartiles in brackets; the five sizes of the paper as in benchmarks/per_probe.py, "
         "side by side on one core each, probes and contenders in turns",

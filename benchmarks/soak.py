@@ -67,7 +67,8 @@ run()
 SLOW_DISK = (
     "strace -D -f --seccomp-bpf -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=300000"
 )
-DISK_MB, FAULT_S = 256, 3.0
+# Kept states take some 2 MB each; the disk is to be full by a fault, not by them.
+DISK_MB, FAULT_S, UNDO_BYTES, PATIENCE_S = 256, 3.0, 60_000_000, 180.0
 TOKEN = "token-of-the-soak"
 ODD = (httpx.TransportError, httpx.RemoteProtocolError)
 
@@ -117,7 +118,7 @@ class Soak:
         self.log = (folder / "soak.log").open("ab")
 
     def client(self) -> httpx.Client:
-        headers = {"Authorization": f"Bearer {TOKEN}"}
+        headers = {"Authorization": f"Bearer {TOKEN}", "Prefer": "wait=60"}
         return httpx.Client(
             base_url=f"http://127.0.0.1:{self.port}", headers=headers, timeout=60
         )
@@ -134,7 +135,8 @@ class Soak:
         began = time.monotonic()
         self.process = subprocess.Popen(
             [*(SLOW_DISK.split() if is_slow else []), sys.executable, "-c", START,
-             str(self.jump), *options, "--log-format", "json"],
+             str(self.jump), *options, "--log-format", "json",
+             "--limit", f"undo_bytes={UNDO_BYTES}"],
             env=os.environ | {"SETWISE_TOKEN": TOKEN},
             stdout=subprocess.DEVNULL,
             stderr=self.log,
@@ -144,8 +146,10 @@ class Soak:
                 with suppress(*ODD):
                     if client.get("/readyz").status_code == 200:
                         break
-                if self.process.poll() is not None:
-                    self.fault(f"the server ended with {self.process.returncode} at its start")
+                is_late = time.monotonic() - began > PATIENCE_S
+                if self.process.poll() is not None or is_late:
+                    ended = f"ended with {self.process.returncode} at its start"
+                    self.fault(f"the server {'is not ready' if is_late else ended}")
                     self.is_over.set()
                     return
                 time.sleep(0.1)
@@ -357,10 +361,9 @@ class Soak:
         if not self.has_own_disk:
             return
         filler = self.disk / "filler"
-        with filler.open("wb") as file, suppress(OSError):
+        with suppress(OSError), filler.open("wb", buffering=0) as file:
             while True:
                 file.write(bytes(1 << 16))
-                file.flush()
         time.sleep(FAULT_S)
         filler.unlink()
 
@@ -418,16 +421,18 @@ class Soak:
         works = [self.read, self.read, self.ask, self.ask, self.write, self.measure, self.block]
         self.start()
         threads = [self.loop(work) for work in works]
-        while time.monotonic() < end and not self.is_over.is_set():
-            self.fault_of_this_life()
-            if self.is_over.wait(min(kill_every, max(end - time.monotonic(), 0.1))):
-                break
-            if time.monotonic() < end:
-                self.end()
-                self.start()
-        self.is_over.set()
-        for thread in threads:
-            thread.join()
+        try:
+            while time.monotonic() < end and not self.is_over.is_set():
+                self.fault_of_this_life()
+                if self.is_over.wait(min(kill_every, max(end - time.monotonic(), 0.1))):
+                    break
+                if time.monotonic() < end:
+                    self.end()
+                    self.start()
+        finally:  # also after an error of this program, which the threads would outlive
+            self.is_over.set()
+            for thread in threads:
+                thread.join()
         if self.process.poll() is None:
             self.process.terminate()
             if self.process.wait(timeout=60):

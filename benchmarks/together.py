@@ -1,12 +1,11 @@
 """Few labels: sets judged together, beside the same gallery judging each set alone.
 
-    python benchmarks/together.py --jobs 16               all that is missing, and the page
+    python benchmarks/together.py --jobs 16               all that is missing
     python benchmarks/together.py --only COIL --splits 2  rows by name, few splits
-    python benchmarks/together.py --write-only            the page from what is there
+    python benchmarks/together.py --write-only            the tables from what is there
     python benchmarks/together.py --scale 1000 10000      seconds of the graph of so many sets
 
-Every split is kept in out/bench/together, so that a run that is stopped goes on where it was.
-The page is docs/together.md; the numbers of all splits are in out/bench/together.json.
+Every split is kept below out/measured, so that a run that is stopped goes on where it was.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import resource
 import sys
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,14 +26,13 @@ from joblib import Parallel, delayed, parallel_config
 from scipy.stats import wilcoxon
 from sklearn.semi_supervised import LabelSpreading
 
-from datasets import ROOT, data_folder
+from datasets import data_folder
 from evidence.figures import mean_and_error
+from records import Table, keep, measured_folder
 from setwise import CVC, SetBatch
 from setwise._support.files import write_whole
 from setwise.together import relate
 
-OUT = ROOT / "out" / "bench" / "together"
-PAGE = ROOT / "docs" / "together.md"
 RATE = 0.05
 UNKNOWN = -9
 METHODS = ("alone", "together", "label spreading")
@@ -43,32 +41,12 @@ OF_STRANGERS = (
     *("alone, nearest", "together, nearest", "label spreading"),
 )
 
-INTRODUCTION = """\
-# Few labels, measured
-
-Written by `python benchmarks/together.py` (`make together`), which measures what is missing; nothing on this page is written by hand.
-
-- In each split some sets of every class are labelled, chosen by the number of the split. All others are unlabelled, and are judged. Cells are percent
-  of the unlabelled sets labelled rightly, mean ± standard error over the splits. Splits share sets, so that the error is somewhat too small.
-- *Alone* is `CVC().predict(sets)`, *together* `predict(sets, together=True)` of the same fit. *Label spreading* is scikit-learn's
-  `LabelSpreading(kernel="knn")` on the means of the sets, scaled to unit length.
-- *p* is of a paired, two-sided Wilcoxon test of together against alone, over the splits; it is not corrected for the number of rows.
-- How it works: [theory](theory.md#sets-judged-together).
-"""  # noqa: E501
-SECTIONS = {
-    "even": ("One or two labelled sets of each class", ""),
-    "many": ("Several labelled sets of each class", ""),
-    "uneven": (
-        "Classes of uneven sizes, one labelled set of each",
-        "Of the unlabelled sets of each class a random number is kept, between none and all.",
-    ),
-    "strangers": (
-        "Half of the classes unknown, one labelled set of each other class",
-        "`CVC(unknown=0.05)`, fitted to one half of the classes; unlabelled sets are of both halves. "  # noqa: E501
-        "Percent are of the sets of labelled classes; a set that is called unknown is wrong. *Nearest* takes the "  # noqa: E501
-        "nearest class, unknown or not, as label spreading does. *Let in* are sets of unknown classes that are taken "  # noqa: E501
-        "for one of the labelled ones.",
-    ),
+# Kinds of rows, each a table of the record.
+KINDS = {
+    "even": "One or two labelled sets of each class",
+    "many": "Several labelled sets of each class",
+    "uneven": "Classes of uneven sizes, one labelled set of each",
+    "strangers": "Half of the classes unknown, one labelled set of each other class",
 }
 
 
@@ -80,7 +58,7 @@ class Row:
     file: str
     n_labelled: int  # of each class
     n_splits: int
-    kind: str = "even"  # one of SECTIONS
+    kind: str = "even"  # one of KINDS
 
 
 ROWS = (
@@ -139,7 +117,11 @@ def split_of(row: Row, labels: np.ndarray, seed: int) -> tuple[np.ndarray, np.nd
 
 def kept_in(row: Row, seed: int) -> Path:
     """The file of one split."""
-    return OUT / f"{row.name.replace(' ', '_').replace(',', '')}-{seed}.json"
+    return (
+        measured_folder()
+        / "splits"
+        / f"{row.name.replace(' ', '_').replace(',', '')}-{seed}.json"
+    )
 
 
 def measured(row: Row, seed: int) -> None:
@@ -209,33 +191,25 @@ def cell(value: tuple[float, float | None], is_best: bool = False) -> str:
     return f"**{text}**" if is_best else text
 
 
-def section(kind: str, lines: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """The heading, the words and the table of one kind of rows."""
-    title, words = SECTIONS[kind]
-    yield f"## {title}\n"
-    if words:
-        yield f"{words}\n"
+def table(kind: str, lines: Sequence[dict[str, Any]]) -> Table:
+    """The rows of one kind; the best of each is bold."""
     columns = OF_STRANGERS if kind == "strangers" else METHODS
-    yield f"| | splits | {' | '.join(columns)} | p |\n|---{'|---:' * (len(columns) + 2)}|"
+    rows = []
     for line in lines:
         n, of = line["splits"], line["of"]
         best = max(line[name][0] for name in METHODS) if columns == METHODS else None
         cells = [cell(line[name], line[name][0] == best) for name in columns]
         count = f"{n}" if n == of else f"{n} of {of}"
-        yield f"| {line['row']} | {count} | {' | '.join(cells)} | {line['p']:.2g} |"
-    yield ""
+        rows.append([line["row"], count, *cells, f"{line['p']:.2g}"])
+    return Table(KINDS[kind], ["", "splits", *columns, "p"], rows)
 
 
-def write_page(page: Path) -> None:
-    """Write the page, and the numbers, of what has been measured."""
+def keep_tables() -> None:
+    """Keep a table of each kind of rows that has been measured."""
     lines = [line for line in map(line_of, ROWS) if line is not None]
-    write_whole(OUT.with_suffix(".json"), json.dumps(lines, indent=1))
-    parts = [INTRODUCTION]
-    for kind in SECTIONS:
-        own = [line for line in lines if line["kind"] == kind]
-        parts += section(kind, own) if own else ()
-    write_whole(page, "\n".join(parts).rstrip() + "\n")
-    print(f"wrote {page}")
+    for kind in KINDS:
+        if own := [line for line in lines if line["kind"] == kind]:
+            print(f"kept {keep('together', kind, table(kind, own))}")
 
 
 def measure(only: str, n_splits: int | None, n_jobs: int) -> None:
@@ -282,7 +256,7 @@ def scale(n_sets: int, n_features: int, n_vectors: int, jobs: int) -> dict[str, 
 
 
 def main() -> None:
-    """The table, or the measure of scale."""
+    """The tables, or the measure of scale."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -291,7 +265,6 @@ def main() -> None:
     parser.add_argument("--splits", type=int, help="at most so many splits of each row")
     parser.add_argument("--fresh", action="store_true", help="forget what was measured")
     parser.add_argument("--write-only", action="store_true", help="measure nothing")
-    parser.add_argument("--page", type=Path, default=PAGE)
     parser.add_argument("--scale", type=int, nargs="*", help="numbers of sets to relate")
     parser.add_argument("--vectors", type=int, default=3, help="of each set, with --scale")
     parser.add_argument("--features", type=int, default=128, help="with --scale")
@@ -301,14 +274,14 @@ def main() -> None:
             print(json.dumps(scale(n_sets, asked.features, asked.vectors, asked.jobs)))
         return
     if asked.fresh:
-        for path in OUT.glob("*.json"):
+        for path in (measured_folder() / "splits").glob("*.json"):
             path.unlink()
     try:
         if not asked.write_only:
             measure(asked.only, asked.splits, asked.jobs)
     except KeyboardInterrupt:
         sys.exit("stopped; what is finished is kept, the same command goes on")
-    write_page(asked.page)
+    keep_tables()
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ ROOMS = {
     "setwise.graph": "Columns become a graph of proximities.",
     "setwise.cut": "A graph falls in two.",
     "setwise.cluster": "Cuts become clusters.",
+    "setwise.together": "Sets without labels: their graph, groups, labels spread, suggestions.",
     "setwise.index": "Where the sets of a large gallery are.",
     "setwise.gallery": "Labelled sets, solved once, and what is learnt from them.",
     "setwise.classify": "Clusters, edges and angles become an answer.",
@@ -35,6 +36,53 @@ ROOMS = {
     "setwise.plots": "Pictures as functions on axes.",
     "setwise.page": "The page in the browser, and its HTTP API.",
     "setwise.errors": "Every error and warning that is raised on purpose.",
+}
+# What a reader wants to do, and the names that do it; each with its first line as description.
+TASKS = {
+    "Read sets": (
+        *(
+            "setwise.load_images",
+            "setwise.load_sets",
+            "setwise.load_videos",
+            "setwise.load_mat",
+        ),
+        *(
+            "setwise.load_arrays",
+            "setwise.SetBatch",
+            "setwise.find_faces",
+            "setwise.face_tracks",
+        ),
+    ),
+    "Label sets": (
+        *("setwise.CVC", "setwise.Answer", "setwise.edit", "setwise.load", "setwise.Committee"),
+    ),
+    "Group sets without labels": (
+        *("setwise.SetClusters", "setwise.together.Links", "setwise.together.suggest"),
+        *("setwise.together.relate", "setwise.together.Grouping"),
+    ),
+    "See why": (
+        *("setwise.Explanation", "setwise.report.write_answers", "setwise.report.write_groups"),
+        *("setwise.report.draw_answer", "setwise.plots.plot_set_graph"),
+    ),
+    "Compare methods on your own sets": (
+        *("setwise.compare", "setwise.cross_validate", "setwise.gallery_probe_split"),
+        *("setwise.evaluation.compare_datasets", "setwise.baselines.MeanCosine"),
+        *("setwise.baselines.FrameVote", "setwise.baselines.MSM", "setwise.baselines.GDA"),
+    ),
+    "Turn images into vectors": (
+        *("setwise.Pixels", "setwise.HOG", "setwise.LBP", "setwise.features.Network"),
+        *("setwise.features.OnnxEmbedding", "setwise.features.Embedding", "setwise.Whitener"),
+        *("setwise.features.PerVector", "setwise.features.Cached"),
+    ),
+    "Build a method of your own": (
+        *("setwise.sets.SetClassifier", "setwise.gallery.Representation", "setwise.basis.SVD"),
+        *("setwise.LassoGraph", "setwise.SHC", "setwise.cut.bisect", "setwise.cluster.shc"),
+        "setwise.evaluation.testing.check_set_classifier",
+    ),
+    "Serve, and search large galleries": (
+        *("setwise.page.create_app", "setwise.page.Settings", "setwise.gallery.Shortlist"),
+        *("setwise.index.FaissIndex", "setwise.index.PgvectorIndex"),
+    ),
 }
 
 
@@ -61,11 +109,35 @@ def write_pages(folder: Path) -> None:
     names: dict[str, list[str]] = {room: [] for room in ROOMS}
     for room, name, _ in public_names():
         names[room].append(name)
-    for room, exported in names.items():
-        page = folder / f"{room}.rst"
-        text = _page(room, sorted(exported, key=str.lower))
+    texts = {
+        f"{room}.rst": _page(room, sorted(exported, key=str.lower))
+        for room, exported in names.items()
+    }
+    texts |= {"_tasks.txt": tasks_page(), "_rooms.txt": rooms_page()}
+    for name, text in texts.items():
+        page = folder / name
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
+
+
+def tasks_page() -> str:
+    """A section per task, with a line for each of its names."""
+    parts = []
+    for task, names in TASKS.items():
+        listed = "\n".join(f"   ~{name}" for name in names)
+        parts.append(
+            f"{task}\n{'-' * len(task)}\n\n.. autosummary::\n   :nosignatures:\n\n{listed}\n"
+        )
+    return "\n".join(parts)
+
+
+def rooms_page() -> str:
+    """A line for each room."""
+    lines = [
+        f"* - :doc:`{room} <{room}>`\n     - {what.replace('`', '``')}"
+        for room, what in ROOMS.items()
+    ]
+    return ".. list-table::\n\n   " + "\n   ".join(lines) + "\n"
 
 
 def _page(room: str, names: list[str]) -> str:

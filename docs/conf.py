@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tomllib
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,12 +18,15 @@ from jinja2.sandbox import SandboxedEnvironment
 from numpydoc import docscrape_sphinx
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT / "docs"))  # for the three modules beside this one
+sys.path.insert(0, str(ROOT / "docs"))  # for the modules beside this one
 EXAMPLES = ROOT / "examples"
 
 project = "setwise"
 author = "The setwise developers"
 copyright = f"2026, {author}"
+release = version = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
+    "version"
+]
 
 extensions = [
     "myst_parser",
@@ -33,7 +37,6 @@ extensions = [
     "sphinx_design",
     "api_pages",
     "mathml",
-    "measured",
 ]
 exclude_patterns = [
     "_templates",
@@ -45,7 +48,8 @@ templates_path = ["_templates"]
 root_doc = "index"
 highlight_language = "none"  # fences without a name are commands and folders
 
-myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "substitution"]
+myst_substitutions = {"version": version}
 myst_heading_anchors = 4
 # Hidden notes such as "<!-- not run: ... -->" are for tests/docs.
 copybutton_prompt_text = r"\$ |>>> |\.\.\. "
@@ -62,11 +66,19 @@ docscrape_sphinx.SandboxedEnvironment = lambda loader: _environment()
 html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "setwise"
+html_favicon = "_static/logo.svg"
 html_static_path = ["_static"]
+html_search_scorer = str(ROOT / "docs" / "_static" / "scorer.js")
 html_css_files = ["site.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_theme_options: dict[str, Any] = {
+    "logo": {
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+        "text": "setwise",
+    },
+    "navbar_start": ["navbar-logo", "version"],
     "navbar_end": ["theme-switcher"],
     "header_links_before_dropdown": 8,
     "secondary_sidebar_items": ["page-toc"],
@@ -98,6 +110,7 @@ else:
         "ignore_pattern": r"^(?!plot_)",
         "plot_gallery": bool(os.environ.get("SETWISE_RUN_GALLERY")),
         "abort_on_example_error": True,
+        "within_subsection_order": "gallery_order.JobsFirst",
         "remove_config_comments": True,
         "min_reported_time": 1e9,  # seconds differ from build to build
         "show_memory": False,

@@ -1,9 +1,10 @@
 """
-Embeddings in a data frame
-==========================
+Embeddings with strangers
+=========================
 
-Vectors of a network, one row per image, with a column that says which set the row is in. The
-sets are ragged, and nothing has to be padded.
+A network turns each face into a vector. An album of a person also shows a friend in four of ten
+photos, so the mean of its vectors lies between the two. setwise finds the part that belongs
+together, names the photos that do not, and says when nobody fits.
 """
 
 import matplotlib.pyplot as plt
@@ -12,45 +13,61 @@ from matplotlib.colors import to_hex
 from sklearn.decomposition import PCA
 
 from setwise import CVC, SetBatch
+from setwise.baselines import MeanCosine
 from setwise.plots.labels import EndLabel, label_ends
 
 # %%
-# Six species, seen in bursts of three to nine images by a camera trap.
-rng = np.random.default_rng(3)
-species = ["badger", "boar", "deer", "fox", "hare", "marten"]
-centres = rng.normal(size=(6, 48))
-bursts = [species[i % 6] for i in range(48)]
-sizes = rng.integers(3, 10, size=48)
-owners = np.repeat(np.arange(48), sizes)
-light = rng.normal(size=(48, 48))  # every burst has its own
-kinds = np.array([species.index(name) for name in bursts])[owners]
-vectors = centres[kinds] + 0.9 * light[owners] + 0.5 * rng.normal(size=(len(owners), 48))
+# Embeddings of thirty people, scattered around a vector of their own; 24 of them are known.
+rng = np.random.default_rng(7)
+people = rng.normal(size=(30, 64))
+
+
+def photos(person, n):
+    """Embeddings of n photos of a person; those of one album share its light."""
+    return people[person] + 0.5 * rng.normal(size=64) + 0.45 * rng.normal(size=(n, 64))
+
 
 # %%
-# ``from_groups`` takes rows and the set of each; with pandas or polars it is ``from_frame``.
-sets = SetBatch.from_groups(vectors, owners)
-print(sets)
-gallery, new = sets[:36], sets[36:]
-clf = CVC(random_state=0).fit(gallery, bursts[:36])
-answers = list(clf.judge(new))
-right = [answer.label == name for answer, name in zip(answers, bursts[36:], strict=True)]
-print(f"{sum(right)} of {len(right)} bursts right")
+# Rows of one table, as a network gives them, with the album of each row. Albums need not have
+# the same size. ``SetBatch.from_frame`` takes a pandas or polars frame.
+known = np.repeat(np.arange(24), 2)
+sizes = rng.integers(5, 12, size=len(known))
+rows = np.concatenate([photos(person, n) for person, n in zip(known, sizes, strict=True)])
+gallery = SetBatch.from_groups(rows, np.repeat(np.arange(len(known)), sizes))
+names = np.array([f"person {person + 1}" for person in range(30)])
+clf = CVC(unknown=0.05, random_state=0).fit(gallery, names[known])
 
 # %%
-# The bursts in the plane in which they differ most: lines join the images of one burst.
-plane = PCA(2, random_state=0).fit(vectors)
-colours = dict(zip(species, plt.get_cmap("tab10").colors, strict=False))
-fig, axes = plt.subplots(figsize=(8, 4.6), layout="constrained")
+# Six new albums, of six photos of a person and four of a friend; and one of somebody unknown.
+shown = [0, 4, 8, 12, 16, 20, 28]
+friends = [5, 9, 13, 17, 21, 1, None]
+albums = [
+    photos(who, 10) if friend is None else np.vstack([photos(who, 6), photos(friend, 4)])
+    for who, friend in zip(shown, friends, strict=True)
+]
+answers = clf.judge(albums)
+by_mean = MeanCosine().fit(gallery, names[known]).predict(albums)
+for who, answer, mean in zip(shown, answers, by_mean, strict=True):
+    out = (np.flatnonzero(~answer.is_typical) + 1).tolist()
+    print(f"{names[who]}: {answer.label}, out of place {out}; by the mean: {mean}")
+
+# %%
+# The albums in the plane in which they differ most. Crosses are photos out of place.
+plane = PCA(2, random_state=0).fit(people[shown])
+fig, axes = plt.subplots(figsize=(8.5, 5), layout="constrained")
 labels = []
-for points, name in zip(map(plane.transform, gallery), bursts, strict=False):
-    axes.plot(*points.T, "-", color=colours[name], linewidth=0.4, alpha=0.5)
-    axes.plot(*points.T, ".", color=colours[name], markersize=4, alpha=0.5)
-for points, answer, is_right in zip(map(plane.transform, new), answers, right, strict=True):
-    x, y = points.mean(axis=0)
-    axes.plot(x, y, "D" if is_right else "X", color=colours[answer.label], mec="k", ms=9)
-    words = f"{answer.label}  {answer.probability:.2f}"
-    labels.append(EndLabel(float(x), float(y), words, to_hex(colours[answer.label])))
-axes.set(xticks=[], yticks=[], title="Diamonds: new bursts, and what they are said to be")
+for album, answer, colour in zip(albums, answers, plt.get_cmap("Dark2").colors, strict=False):
+    points, fits = plane.transform(album), answer.is_typical
+    middle = points[fits].mean(axis=0)
+    for point, fit in zip(points, fits, strict=True):
+        axes.plot(
+            *zip(middle, point, strict=True), color=colour, lw=1 if fit else 0.3, alpha=0.6
+        )
+    axes.plot(*points[fits].T, "o", color=colour, markersize=7)
+    axes.plot(*points[~fits].T, "x", color=colour, markersize=6, alpha=0.8)
+    sure = "" if answer.label == "unknown" else f"  {answer.probability:.2f}"
+    labels.append(EndLabel(*map(float, middle), f"{answer.label}{sure}", to_hex(colour)))
+axes.set(xticks=[], yticks=[], title="Seven albums: dots count, crosses are out of place")
 axes.set(xlim=axes.get_xlim(), ylim=axes.get_ylim())  # labels need final limits
 label_ends(axes, labels)
 plt.show()

@@ -1,6 +1,6 @@
 """
-Few labels, many sets
-=====================
+One label per class
+===================
 
 One labelled album per person, and many albums without a name. Judged alone, an album is
 compared with one other of the same person. Judged together, albums also pass names on to each

@@ -41,6 +41,31 @@ def _own_cache(tmp_path_factory):
         yield
 
 
+# Tests of all else run without coverage, which would take half as long again.
+MATHEMATICS = {
+    *("sets", "io", "faces", "features", "basis", "lasso", "graph", "cut", "cluster", "index"),
+    *("gallery", "classify", "together", "baselines", "evaluation", "plots", "reference"),
+}
+# Of the mathematics, these ask everything of many classifiers.
+BROAD = {"test_battery.py", "test_real.py", "test_sklearn_checks.py"}
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.pluginmanager.hasplugin("_cov"):
+        root = Path(__file__).parent
+        for item in (item for item in items if item.path.is_relative_to(root)):
+            is_narrow = item.path.relative_to(root).parts[0] in MATHEMATICS
+            if not is_narrow or item.path.name in BROAD:
+                item.add_marker("no_cover")
+
+
+@pytest.fixture
+def no_networks(monkeypatch):
+    """Images are looked at by pixels and edges alone, as where no network is installed."""
+    of_images = "setwise.classify.image_features.installed_features"
+    monkeypatch.setattr(of_images, lambda: ("pixels", "edges"))
+
+
 @pytest.fixture(scope="session")
 def seed() -> int:
     """One seed by default; SETWISE_TEST_SEED picks another."""

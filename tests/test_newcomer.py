@@ -110,6 +110,20 @@ MET = {
     "no test over repeated splits": ("test_the_corrected_test_is_that_of_nadeau_and_bengio"),
     "no test over datasets": "test_methods_over_datasets",
     ".CR2, and clips among photos": "test_raw_photos_and_clips_among_photos_say_what_to_do",
+    "RAW previews": "test_the_preview_is_a_photo",
+    "30 pixel crops in which no face is found": "test_a_person_who_comes_back_is_one_folder",
+    "one clip without people stops all": "test_a_clip_without_people_is_no_fault",
+    "a film is read again each time": "test_a_clip_is_read_once",
+    "one command per name": "test_several_are_named_at_once_or_none",
+    "who is person 1?": "test_a_sheet_shows_who_is_who",
+    "a collage is many people": "test_a_collage_shows_one_person_many_times",
+    "a folder of copies among the photos": (
+        "test_folders_among_the_photos_are_refused_before_any_work"
+    ),
+    "own parts without code": "test_what_a_page_says_runs",
+    "a port that is taken is a bug in setwise": "test_3_a_port_that_is_taken_is_one_sentence",
+    "no health check": "test_1_health_readiness_and_metrics_are_there",
+    "a truncated photo": "test_bad_photos_stop_or_are_skipped",
 }
 REFUSED = {
     "unknown / empty photos of a camera trap": (

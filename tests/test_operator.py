@@ -46,7 +46,7 @@ class Service:
         self.port = listening["port"]
         self.client = httpx.Client(
             base_url=f"http://127.0.0.1:{self.port}",
-            headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60,
+            headers={"Authorization": f"Bearer {TOKEN}", "Prefer": "wait=60"}, timeout=60,
         )  # fmt: skip
 
     def wait_for(self, event: str) -> dict:
@@ -159,6 +159,15 @@ def test_3_a_port_that_is_taken_is_one_sentence(own):
     assert f"port {port}" in found.stderr
     assert "choose another --port" in found.stderr
     assert "bug" not in found.stderr
+
+
+def test_3_a_port_is_taken_before_the_gallery_is_read(own):
+    """Two servers started at once: one of them says so, before it reads for a minute."""
+    from setwise.cli.serve import _bound
+
+    with _bound(Settings(own, port=0)) as first:
+        found = refused(own, "--port", str(first.getsockname()[1]))
+    assert "choose another --port" in found.stderr
 
 
 def test_4_a_proxy_with_tls_is_answered(running):

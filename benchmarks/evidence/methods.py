@@ -124,7 +124,7 @@ Method = Callable[[Split, int], Opinion]
 
 
 def methods() -> dict[str, Method]:
-    """All that the version at hand can run; "before" is added where its place is known."""
+    """Every method, by the name that tasks call it."""
     return {
         "CVC": by_cvc,
         "mean cosine": partial(by_direction, mean_direction),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,6 +18,7 @@ from joblib import Parallel, delayed
 from evidence.figures import auroc
 from evidence.methods import Method, Opinion
 from evidence.tasks import Split, Task
+from records import revision
 
 
 class Store:
@@ -108,7 +108,7 @@ def missing_jobs(
 
 
 # Seconds per probe until a method has been timed; the order in which jobs are begun, no more.
-USUAL_SECONDS = {"CVC": 0.04, "before": 0.04}
+USUAL_SECONDS = {"CVC": 0.04}
 
 
 class Clock:
@@ -152,7 +152,7 @@ def run(
 
     After so many ``minutes`` no job is begun.
     """
-    commits = {name: commit_of(method) for name, method in methods.items()}
+    commit = revision()
     left = {job.names: job for job in jobs}
     until = time.monotonic() + 60 * minutes if minutes is not None else np.inf
     dearest_first = sorted(jobs, key=clock.cost, reverse=True)
@@ -165,7 +165,7 @@ def run(
         n_jobs, return_as="generator_unordered", batch_size=1, pre_dispatch=n_jobs
     )
     for (task, method, i), record in parallel(work):
-        store.keep(task, method, i, record | {"commit": commits[method]})
+        store.keep(task, method, i, record | {"commit": commit})
         clock.add(task, method, record["seconds"] / len(record["correct"]))
         del left[task, method, i]
         print(
@@ -216,27 +216,6 @@ def _openness(opinion: Opinion, split: Split) -> dict[str, Any]:
     if opinion.is_known is not None:
         record["is_known"] = opinion.is_known.astype(int).tolist()
     return record
-
-
-def commit_of(method: Method) -> str:
-    """The commit of the version that a method is run with.
-
-    A copy without history has it from the variable ``SETWISE_COMMIT``; another version from the
-    name of its folder.
-    """
-    source = getattr(method, "source", None)
-    command = [
-        "git",
-        "-C",
-        str(source or Path(__file__).parent),
-        "describe",
-        "--always",
-        "--dirty",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if found := done.stdout.strip():
-        return found
-    return str(source.parent.name) if source else os.environ.get("SETWISE_COMMIT", "unknown")
 
 
 def in_words(seconds: float, n_jobs: int = 1) -> str:

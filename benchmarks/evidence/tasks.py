@@ -24,7 +24,7 @@ from setwise_paper.spec import Data, Recipe
 MEANS = ("mean cosine", "trimmed mean cosine")
 SIMPLE = (*MEANS, "robust mean cosine", "frame vote (cosine)")
 RIVALS = (*SIMPLE, "MSM (smallest angle)", "MSM")
-ALWAYS = ("CVC", "before", *RIVALS)
+ALWAYS = ("CVC", *RIVALS)
 PIXELS = "Pixels and coefficients"
 CLEAN = "Embeddings"
 STRANGERS = "Strangers in sets of embeddings"
@@ -298,9 +298,7 @@ def outliers() -> Iterator[Task]:
             what = f"{mixed.n} of each into the {mixed.into}" if mixed else "clean"
             split = partial(with_outliers, study, mixed)
             title = f"{study.title}: {what}"
-            yield Task(
-                f"fig9-{name}-{case}", OUTLIERS, title, n_splits, split, rivals=("before",)
-            )
+            yield Task(f"fig9-{name}-{case}", OUTLIERS, title, n_splits, split)
 
 
 def with_outliers(study: Robust, mixed: Outliers | None, i: int) -> Split:
@@ -333,7 +331,7 @@ def unknown() -> Iterator[Task]:
     }
     for name, (title, split) in rows.items():
         half = partial(half_enrolled, split)
-        methods = ("CVC", "before", *MEANS)
+        methods = ("CVC", *MEANS)
         yield Task(f"unknown-{name}", UNKNOWN, title, 5, half, methods, ("mean cosine",))
 
 

@@ -266,7 +266,7 @@ def test_pages_of_probes_show_votes_support_and_neighbours(given, sections):
         assert {tally.kind for tally in page.votes.tally} >= {"truth", "answer"}
         expected = ["" if np.isnan(s) else "answer" if s >= 0.5 else "other"
                     for s in why.support]  # fmt: skip
-        assert [tile.speaks_for for tile in page.tiles] == expected
+        assert [tile.supports for tile in page.tiles] == expected
         assert page.n_doubtful == int((why.support < 0.5).sum())
         (neighbour,) = page.nearest
         assert neighbour.probe_image == images.one(one.index, 1)

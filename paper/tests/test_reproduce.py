@@ -118,7 +118,10 @@ def tables_of(study: Path, out: Path, *options: object) -> bytes:
     return (out / "small" / "tables.json").read_bytes()
 
 
-@pytest.mark.parametrize("backend", ["threads", "processes", "dask"])
+# paper/tests/test_runner.py has every backend, on items that take no time.
+@pytest.mark.parametrize(
+    "backend", ["threads", "processes", pytest.param("dask", marks=pytest.mark.slow)]
+)
 def test_the_same_tables_whatever_does_the_work(study, tmp_path, backend, one_by_one):
     found = tables_of(study, tmp_path / "many", "--jobs", 2, "--backend", backend)
     assert found == one_by_one

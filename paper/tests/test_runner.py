@@ -59,7 +59,13 @@ def test_results_are_the_same_wherever_they_are_made(store, backend, n_jobs):
         assert 10 < one.memory_mb < 10_000
 
 
-@pytest.mark.parametrize(("backend", "n_jobs"), [*WAYS[1:], ("dask", 1)])
+# A cluster of one worker starts as one of two does; what fails there fails as in a process.
+SLOW = pytest.mark.slow
+
+
+@pytest.mark.parametrize(
+    ("backend", "n_jobs"), [*WAYS[1:], pytest.param("dask", 1, marks=SLOW)]
+)
 def test_every_worker_has_one_blas_thread(store, backend, n_jobs, monkeypatch):
     monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
     import scipy.linalg  # noqa: F401
@@ -102,7 +108,9 @@ def test_items_whose_times_matter_have_nothing_beside_them(store, tmp_path, back
     assert [f"item{one[0]}" for one in noted(log)][-3:] == sorted(alone)
 
 
-@pytest.mark.parametrize(("backend", "n_jobs"), [WAYS[0], *WAYS[3:]])
+@pytest.mark.parametrize(
+    ("backend", "n_jobs"), [WAYS[0], WAYS[3], pytest.param("dask", 2, marks=SLOW)]
+)
 def test_one_that_fails_does_not_stop_the_others(store, backend, n_jobs, caplog):
     perform = partial(draw_but_one, culprit=2)
     outcome = run_items(items(5), store, perform, n_jobs=n_jobs, backend=backend)

@@ -129,3 +129,35 @@ def test_the_estimate_is_a_bound():
     compiled, few, many, of_few, of_many = map(int, done.stdout.split())
     assert 2**20 < many - compiled < of_many
     assert many - few < 1.5 * (of_many - of_few)
+
+
+FAULTS = """
+import resource
+import numpy as np
+from setwise._support.memory import keep_freed_memory
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(50):
+        np.ones(200_000)
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+print(faults())
+keep_freed_memory()
+faults()
+print(faults())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="of glibc")
+def test_a_worker_of_dask_keeps_the_memory_of_its_last_step():
+    """Dask starts it so that each array is mapped, page by page, and given back."""
+    if not hasattr(ctypes.CDLL(None), "mallopt"):
+        pytest.skip("no glibc")
+    environment = os.environ | {"MALLOC_TRIM_THRESHOLD_": "65536"}
+    run = subprocess.run(
+        [sys.executable, "-c", FAULTS], capture_output=True, text=True, env=environment
+    )
+    before, after = map(int, run.stdout.split())
+    assert before > 50 * 300
+    assert after < before / 100

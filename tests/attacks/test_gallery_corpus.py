@@ -9,9 +9,12 @@ import warnings
 import numpy as np
 import pytest
 from tests.conftest import toy_sets
+from tests.striped_sets import stripes
 
 import setwise
+from setwise import SetBatch
 from setwise.errors import ConvergenceWarning, SetwiseError
+from setwise.features import Pixels
 from setwise.io.tensors import read_tensors, write_tensors
 
 N_BYTES, N_SIGNED = 1600, 400
@@ -26,6 +29,18 @@ def gallery_file(tmp_path_factory):
         clf.fit(sets, labels)
     path = clf.save(tmp_path_factory.mktemp("corpus") / "people.setwise")
     return path, sets[:2]
+
+
+@pytest.fixture(scope="module")
+def photo_file(tmp_path_factory):
+    """A gallery of images, with features of them that are kept in the file."""
+    rng = np.random.default_rng(0)
+    images = [stripes(angle, 4, rng, (12, 16)) for angle in (0.1, 0.1, 0.8, 0.8)]
+    sets = SetBatch.from_images(images, list("abcd"), np.array([1, 1, 2, 2]))
+    looks = ((("small", Pixels(8)), "mean"), (("small", Pixels(8)), "svd"))
+    clf = setwise.CVC((1, 2), representations=looks, random_state=0).fit(sets, sets.labels)
+    path = clf.save(tmp_path_factory.mktemp("corpus") / "photos.setwise")
+    return path, [np.asarray(one, dtype=float) for one in sets[:2]]
 
 
 def damaged(content, rng):
@@ -96,7 +111,7 @@ def lie_about(document, arrays, rng):
         lambda a: a.astype(np.float32) if a.dtype.kind == "i" else a.astype(np.int32),
         lambda a: ~a if a.dtype.kind == "b" else -a,
         lambda a: np.zeros_like(a),
-        lambda a: a * 10**6,
+        lambda a: (a * 1e6).astype(a.dtype),
         lambda a: a[..., ::-1],
     )
     arrays[name] = changes[int(rng.integers(len(changes)))](array)
@@ -104,11 +119,13 @@ def lie_about(document, arrays, rng):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.filterwarnings("ignore::setwise.errors.NoInformationWarning")
-def test_lies_that_are_signed_are_refused_or_give_finite_answers(gallery_file, tmp_path):
-    path, probes = gallery_file
+def test_lies_that_are_signed_are_refused_or_give_finite_answers(
+    gallery_file, photo_file, tmp_path
+):
     rng, n_refused = np.random.default_rng(1), 0
     victim = tmp_path / "victim.setwise"
-    for _ in range(N_SIGNED):
+    for i in range(N_SIGNED):
+        path, probes = photo_file if i % 2 else gallery_file
         document, arrays = read_tensors(path, "test")
         lie_about(document, arrays, rng)
         document.pop("sha256", None)
@@ -124,6 +141,32 @@ def test_lies_that_are_signed_are_refused_or_give_finite_answers(gallery_file, t
         assert np.isfinite(shares).all()
         np.testing.assert_allclose(shares.sum(axis=1), 1.0)
     assert n_refused > 0.5 * N_SIGNED
+
+
+def steps_of(document):
+    views = [r["view"] for r in document["description"]["representations"]]
+    return [step for view in views for step in view["steps"]]
+
+
+GREEDY = {
+    "a side": lambda d: [step.update(size=50_000) for step in steps_of(d)],
+    "a batch": lambda d: [step.update({"name": "HOG", "size": 10**9}) for step in steps_of(d)],
+    "no images": lambda d: d.update(image_shape=None),
+    "tries": lambda d: d["description"].update(
+        clusterer={"name": "scikit-learn", "kind": "KMeans", "parameters": {"n_init": 10**8}}
+    ),
+}
+
+
+@pytest.mark.parametrize("lie", GREEDY)
+def test_what_a_file_asks_for_is_bounded(photo_file, tmp_path, lie):
+    """Of what takes memory or hours before a first answer."""
+    document, arrays = read_tensors(photo_file[0], "test")
+    GREEDY[lie](document)
+    del document["sha256"]
+    write_tensors(tmp_path / "victim.setwise", document, arrays)
+    with pytest.raises(SetwiseError, match=r"victim\.setwise"):
+        setwise.load(tmp_path / "victim.setwise")
 
 
 WATCHED = """

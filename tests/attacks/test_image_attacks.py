@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import os
 import shutil
@@ -211,8 +212,10 @@ def test_more_files_than_allowed(tmp_path):
     for i in range(1001):
         (tmp_path / f"{i}.jpg").touch()
     loaded(tmp_path, "max_files=1000").assert_refused(str(tmp_path), "max_files=1000")
+    assert inspect.signature(load_images).parameters["max_files"].default == 100_000
 
 
+@pytest.mark.slow  # as the one before, with the limit that is asked for there
 def test_more_files_than_allowed_by_default(tmp_path):
     root = tmp_path / "root"
     root.mkdir()

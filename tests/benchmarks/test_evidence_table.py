@@ -13,8 +13,17 @@ from evidence import figures
 from evidence.damage import many_strangers, n_replaced, one_stranger, shortened, with_strangers
 from evidence.methods import Opinion, frame_vote, mean_direction, methods, trimmed_direction
 from evidence.run import Clock, Store, measured, missing_jobs, run
-from evidence.tasks import UNKNOWN, Split, Task, bursts, half_enrolled, scattered_points, tasks
-from evidence.write import write_page
+from evidence.tables import tables as tables_of
+from evidence.tasks import (
+    PIXELS,
+    UNKNOWN,
+    Split,
+    Task,
+    bursts,
+    half_enrolled,
+    scattered_points,
+    tasks,
+)
 from setwise import SetBatch
 from setwise.evaluation.significance import chance_of_difference
 
@@ -143,7 +152,7 @@ def test_a_set_that_probes_often_counts_once_and_lone_splits_not_at_all():
 
 # ---------------------------------------------------------------------------------- the run
 
-TASK = Task("tiny", "Section", "tiny task", 3, lambda i: scattered_points(2, i))
+TASK = Task("tiny", PIXELS, "tiny task", 3, lambda i: scattered_points(2, i))
 OPEN = replace(
     TASK, name="tiny-open", section=UNKNOWN, rivals=("mean cosine",),
     split=lambda i: half_enrolled(bursts, i),
@@ -225,16 +234,24 @@ def test_what_is_kept_of_a_split():
     assert opened["scored_by"] == "nearness"
 
 
-def test_the_page_has_a_row_per_task_beside_its_rival(tmp_path):
-    store, page = Store(tmp_path / "evidence.jsonl"), tmp_path / "page.md"
+def test_a_table_has_a_row_per_task_beside_its_rival(tmp_path):
+    store = Store(tmp_path / "evidence.jsonl")
     available = {"CVC": sure, "mean cosine": methods()["mean cosine"]}
     chosen = [TASK, OPEN]
     jobs = missing_jobs(chosen, list(available), store, 2)
     run(jobs, available, store, Clock(jobs, chosen, store), 1)
-    write_page(chosen, store, page)
-    text = page.read_text()
-    row = next(line for line in text.splitlines() if line.startswith("| tiny task | 18 |"))
-    assert "| 88.89 ± 0.00 |" in row
-    assert row.endswith("| 0 : 2 | 0.5 |")
-    assert "| tiny task | 0.0 ± 0.0 | 100.0 ± 0.0 |" in text  # strangers let in, known kept
-    assert "| all together | 18 | 88.9 | 75.0 | 13.9 | 0 |" in text
+    found = tables_of(chosen, store)
+    row = found["pixels"].rows[0]
+    assert row[:3] == ("tiny task", "18", "2")
+    assert found["pixels"].cell("tiny task", "CVC") == "88.89 ± 0.00"
+    assert row[-2:] == ("0 : 2", "0.5")
+    assert found["unknown-rates"].rows == [("tiny task", "0.0 ± 0.0", "100.0 ± 0.0")]
+    assert found["reliability"].rows[-1][:6] == [
+        "all together",
+        "18",
+        "88.9",
+        "75.0",
+        "13.9",
+        "0",
+    ]
+    assert found["reliability"].values["sections"][TASK.section]["n_probes"] == 18

@@ -88,14 +88,16 @@ def test_who_is_too_slow_is_not_run_again_and_who_gives_up_is_left_out():
 
 
 def published(monkeypatch, folder, machine, **options):
-    monkeypatch.setattr(harness, "OUT", folder)
+    monkeypatch.setattr("records.measured_folder", lambda: folder)
     monkeypatch.setattr(harness, "WATCH", machine.watch())
     harness.publish("name", "Title", ["note"], ["what", "time"], [["a", "1 s"]], **options)
 
 
 def test_a_quiet_machine_publishes(monkeypatch, tmp_path):
     published(monkeypatch, tmp_path, Machine())
-    assert json.loads((tmp_path / "name.json").read_text())["rows"] == [["a", "1 s"]]
+    kept = json.loads((tmp_path / "speed" / "name.json").read_text())
+    assert kept["rows"] == [["a", "1 s"]]
+    assert kept["measured"]["version"]
 
 
 def test_a_busy_machine_does_not_publish_and_says_so(monkeypatch, tmp_path, capsys):
@@ -105,7 +107,7 @@ def test_a_busy_machine_does_not_publish_and_says_so(monkeypatch, tmp_path, caps
     assert not list(tmp_path.iterdir())
     said = capsys.readouterr()
     assert "1 s" in said.out
-    assert "not published" in said.err
+    assert "not kept" in said.err
     assert "others used 1.00" in said.err
 
 
@@ -118,4 +120,4 @@ def test_a_busy_machine_may_be_looked_at(monkeypatch, tmp_path, capsys):
 
 def test_a_table_without_times_is_published_anyway(monkeypatch, tmp_path):
     published(monkeypatch, tmp_path, Machine(others=1.0), has_times=False)
-    assert (tmp_path / "name.json").is_file()
+    assert (tmp_path / "speed" / "name.json").is_file()

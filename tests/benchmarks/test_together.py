@@ -1,4 +1,4 @@
-"""The benchmark of few labels: its splits, what is kept of them, and the page."""
+"""The benchmark of few labels: its splits, what is kept of them, and the tables."""
 
 import json
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import together
-from together import ROWS, Row, line_of, split_of, write_page
+from together import ROWS, Row, line_of, split_of, table
 
 LABELS = np.repeat(np.arange(4), 5)
 
@@ -31,8 +31,8 @@ def test_splits_follow_their_number(kind):
     assert (len(first[1]) == 16) == (kind == "even") or kind == "strangers"
 
 
-def test_what_is_kept_becomes_a_page(tmp_path, monkeypatch):
-    monkeypatch.setattr(together, "OUT", tmp_path / "kept")
+def test_what_is_kept_becomes_a_table(tmp_path, monkeypatch):
+    monkeypatch.setattr(together, "measured_folder", lambda: tmp_path)
     for seed, both in enumerate((90.0, 92.0)):
         path = together.kept_in(ROWS[0], seed)
         path.parent.mkdir(exist_ok=True)
@@ -41,8 +41,6 @@ def test_what_is_kept_becomes_a_page(tmp_path, monkeypatch):
     line = line_of(ROWS[0])
     assert line["together"] == (91.0, 1.0)
     assert line_of(ROWS[1]) is None
-    write_page(tmp_path / "together.md")
-    page = (tmp_path / "together.md").read_text()
-    told = f"| {ROWS[0].name} | 2 of 20 | 80.5 ± 0.5 | **91.0 ± 1.0** | 70.0 ± 0.0 | 0.5 |"
-    assert told in page.splitlines()
-    assert "Classes of uneven sizes" not in page
+    (row,) = table("even", [line]).rows
+    cells = ["2 of 20", "80.5 ± 0.5", "**91.0 ± 1.0**", "70.0 ± 0.0", "0.5"]
+    assert row == [ROWS[0].name, *cells]

@@ -153,7 +153,7 @@ def test_for_images_labels_sets_of_images(gallery, probes):
 
 
 @pytest.mark.parametrize("make", [CVC.for_images, CVC.for_turntables])
-def test_settings_for_images_can_be_cloned_and_pickled(gallery, probes, make):
+def test_settings_for_images_can_be_cloned_and_pickled(gallery, probes, make, no_networks):
     clf = make(dims=(1, 2)).fit(gallery, gallery.labels)
     again = pickle.loads(pickle.dumps(clone(clf).fit(gallery, gallery.labels)))
     np.testing.assert_array_equal(clf.predict_proba(probes), again.predict_proba(probes))

@@ -10,6 +10,7 @@ import pytest
 
 import setwise
 from setwise import CVC, SetBatch
+from setwise.classify import judge, update
 from setwise.errors import DataError, ParameterError, TooLargeError
 from setwise.gallery import Shortlist
 from setwise.gallery.index_rows import index_rows, shown
@@ -65,6 +66,22 @@ def test_few_classes_are_looked_at_and_the_right_one_is_among_them(large):
         assert len(answer.classes) == HOW.n_classes
         assert truth in answer.classes
     assert (large.predict(PROBES) == TRUTH).mean() >= 0.95
+
+
+@pytest.mark.parametrize("n_classes", [20, 10], ids=["shortlist", "whole"])
+def test_left_out_sets_are_answered_as_by_a_gallery_without_them(n_classes):
+    sets, labels = sets_of(2, seed=0, n_classes=n_classes)
+    clf = CVC((2, 3), random_state=0, shortlist=HOW).fit(sets, labels)
+    gallery = clf.gallery_
+    found = gallery.left_out()
+    assert len(found.sets) == len(sets)
+    for i, code, nearness in list(zip(found.sets, found.codes, found.nearness, strict=True))[
+        ::7
+    ]:
+        others = update(gallery, is_kept=np.arange(len(sets)) != i, learn="later")
+        (answer,) = judge(others, gallery.sets[[i]])
+        assert answer.nearest == gallery.classes[code]
+        assert answer.nearness == pytest.approx(nearness, abs=1e-6)
 
 
 def test_small_galleries_are_judged_whole():

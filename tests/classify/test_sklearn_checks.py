@@ -44,7 +44,12 @@ def expected_to_fail(estimator):
 
 
 # Those that are quick on 300 sets; the others have the battery of tests/evaluation/testing.
-CVC_OF_ONE_DIMENSION = CVC(dims=(1,), representations=[("plain", "svd")], random_state=0)
+CVC_OF_ONE_DIMENSION = CVC(
+    dims=(1,),
+    representations=[("plain", "svd")],
+    evidence=("edges", "all angles"),
+    random_state=0,
+)
 ONE_PER_BASE_CLASS = (CVC_OF_ONE_DIMENSION, FrameVote(), MeanVector(), GDA())
 THEIR_RELATIVES = (MinimumDistance(), LogEuclidean(), MSM(), MMD(), MDA(), CDL())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import shutil
 import zipfile
@@ -180,6 +181,16 @@ def lie(entries, **files):
     entries["manifest.json"] = json.dumps(manifest).encode()
 
 
+def lie_about(entries, **about):
+    entries["manifest.json"] = json.dumps(json.loads(entries["manifest.json"]) | about).encode()
+
+
+def lie_in_history(entries):
+    entries["journal.jsonl"] = b"no history\n"
+    digest = hashlib.sha256(entries["journal.jsonl"]).hexdigest()
+    lie(entries, **{"journal.jsonl": digest})
+
+
 def state(entries) -> str:
     return next(name for name in entries if name.startswith("states/"))
 
@@ -193,6 +204,13 @@ ATTACKS = {
     "outside": lambda e: (e.update({"../x": b""}), lie(e, **{"../x": "0"}))[1],
     "absolute": lambda e: (e.update({"/tmp/x": b""}), lie(e, **{"/tmp/x": "0"}))[1],
     "packed": lambda e: zipfile.ZIP_DEFLATED,
+    "elsewhere": lambda e: lie_about(e, gallery=str(GALLERIES / "v1" / "people")),
+    "nowhere": lambda e: lie_about(e, gallery="0" * 64),
+    "no files": lambda e: lie_about(e, files=[]),
+    "no format": lambda e: lie_about(e, format=None),
+    "no gallery": lambda e: e.update({"manifest.json": b'{"format": 1, "files": {}}'}),
+    "deep": lambda e: e.update({"manifest.json": b"[" * 100_000}),
+    "history": lambda e: lie_in_history(e),
     "later": lambda e: e.update({"manifest.json": b'{"format": 99, "files": {}}'}),
 }
 
@@ -210,6 +228,30 @@ def test_archives_that_lie_are_refused_and_leave_nothing(gallery, tmp_path, atta
     assert "backup.zip" in found.stderr
     assert tree(tmp_path) == before
     assert not list(home.iterdir())
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+def test_a_packed_and_damaged_manifest_is_one_sentence(gallery, tmp_path, compression):
+    archive = tmp_path / "backup.zip"
+    run("backup", gallery, archive)
+    rewritten(archive, lambda _: compression)
+    content = bytearray(archive.read_bytes())
+    start = content.index(b"manifest.json") + 21
+    content[start : start + 32] = bytes(32)
+    archive.write_bytes(content)
+    found = run("restore", archive, tmp_path / "b.setwise")
+    assert (found.exit_code, len(found.stderr.splitlines())) == (1, 1)
+
+
+def test_a_damaged_history_never_replaces_a_good_archive(gallery, tmp_path):
+    archive = tmp_path / "backup.zip"
+    run("backup", gallery, archive)
+    good = archive.read_bytes()
+    (journal_of(gallery) / "journal.jsonl").write_text("no history")
+    found = run("backup", gallery, archive)
+    assert found.exit_code == 1
+    assert "history is damaged" in found.stderr
+    assert archive.read_bytes() == good
 
 
 def test_what_is_no_archive_is_refused(gallery, tmp_path):

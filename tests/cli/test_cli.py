@@ -14,7 +14,8 @@ from setwise.demo import run_demo
 from setwise.errors import DataError
 
 HEAVY = ("sklearn", "scipy", "numba", "matplotlib", "numpy")
-SETWISE = [sys.executable, "-c", "from setwise.cli import app; app()"]
+RUN = "from setwise.cli import app; app()"
+SETWISE = [sys.executable, "-c", RUN]
 
 
 def setwise(*arguments, **environment):
@@ -150,8 +151,10 @@ def test_ctrl_c_in_a_kernel_is_an_interrupt_too(monkeypatch):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT to a single process")
 def test_ctrl_c_in_the_middle(tmp_path):
+    # What starts the tests may ignore Ctrl-C, and its children inherit that.
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler); "
     process = subprocess.Popen(
-        [*SETWISE, "demo", "--out", str(tmp_path)],
+        [sys.executable, "-c", listen + RUN, "demo", "--out", str(tmp_path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

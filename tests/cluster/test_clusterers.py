@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.cluster import DBSCAN, AgglomerativeClustering, KMeans, SpectralClustering
+from sklearn.cluster import (
+    DBSCAN,
+    AgglomerativeClustering,
+    KMeans,
+    MeanShift,
+    SpectralClustering,
+)
 from sklearn.decomposition import PCA
 from sklearn.metrics import adjusted_rand_score
 from sklearn.pipeline import make_pipeline
@@ -249,11 +255,23 @@ def test_a_clusterer_of_scikit_learn_is_saved_and_loaded(tmp_path):
         {"kind": "AgglomerativeClustering", "parameters": {"memory": "/tmp/place"}},
         {"kind": "KMeans", "parameters": {"init": {"a": 1}}},
         {"kind": "KMeans"},
+        {"kind": "KMeans", "parameters": {"n_init": 10**7}},
+        {"kind": "KMeans", "parameters": {"max_iter": 1e9}},
     ],
 )
-def test_a_file_names_no_other_clusterer_and_no_place(config):
+def test_a_file_names_no_other_clusterer_no_place_and_no_endless_work(config):
     with pytest.raises(ParameterError):
         Clusterer.from_config({"name": "scikit-learn"} | config)
+
+
+def test_how_many_processes_work_is_neither_saved_nor_read():
+    """A file of strangers could start a hundred thousand of them."""
+    given = Clusterer.of(MeanShift(n_jobs=2), "CVC")
+    config = given.to_config()
+    assert "n_jobs" not in config["parameters"]
+    config["parameters"] |= {"n_jobs": 100_000, "verbose": 1}
+    made = Clusterer.from_config(config).estimator(2, 0)
+    assert made.n_jobs is None
 
 
 def test_a_clusterer_with_parts_that_are_no_numbers_cannot_be_saved():

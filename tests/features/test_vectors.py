@@ -9,7 +9,6 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import linalg
 from sklearn.base import clone
 from sklearn.decomposition import PCA
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
@@ -19,10 +18,11 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from tests.conftest import toy_sets
 
-import setwise.features.vectors as vectors_module
 from setwise import CVC, SetBatch, Whitener
 from setwise.errors import DataError, ParameterError
+from setwise.features import whitening
 from setwise.features.vectors import PerVector, closest_pairs, nearest_pairs, unit_rows
+from setwise.features.whitening import Moments
 
 MOST_PAIRS = 8
 
@@ -52,10 +52,6 @@ def test_equals_the_definition(seed, shape, strength, shrinkage):
     np.testing.assert_allclose(found, literal(X, Y, strength, shrinkage), atol=1e-10)
 
 
-def by_singular_values(centred):
-    return linalg.svd(centred, full_matrices=False)[1:]
-
-
 SEEN = {
     "more vectors than features": lambda X: X[:, :20],
     "fewer vectors than features": lambda X: X[:30],
@@ -73,11 +69,39 @@ def test_eigenvectors_whiten_as_singular_values_do(seed, kind, monkeypatch):
     X = rng.normal(size=(120, 4)) @ rng.normal(size=(4, 60)) + 0.1
     X = SEEN[kind](X + 1e-3 * rng.normal(size=X.shape))
     fast = Whitener().fit(X)
-    monkeypatch.setattr(vectors_module, "_principal", by_singular_values)
+    for way in ("_of_rows", "_of_columns"):
+        monkeypatch.setattr(Moments, way, lambda *_: None)
     slow = Whitener().fit(X)
     assert len(fast.gains_) == len(slow.gains_)
     probes = np.vstack([X[:5], X[:5] + 0.1 * rng.normal(size=X[:5].shape)])
     np.testing.assert_allclose(fast.transform(probes), slow.transform(probes), atol=1e-8)
+
+
+@pytest.mark.parametrize("n_chosen", [100, 70, 30])
+@pytest.mark.parametrize("kind", SEEN)
+def test_moments_of_all_rows_whiten_as_those_of_the_chosen_ones_alone(seed, kind, n_chosen):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(120, 4)) @ rng.normal(size=(4, 60)) + 0.1
+    X = SEEN[kind](X + 1e-3 * rng.normal(size=X.shape))
+    chosen = np.sort(rng.permutation(len(X))[: n_chosen * len(X) // 120])
+    moments = Moments(unit_rows(X))
+    found, expected = Whitener().fit_to(moments.principal(chosen)), Whitener().fit(X[chosen])
+    np.testing.assert_allclose(found.transform(X), expected.transform(X), atol=1e-8)
+
+
+def test_coordinates_are_whitened_vectors_up_to_a_rotation(seed):
+    X = np.random.default_rng(seed).normal(size=(20, 30)) + 0.5
+    whitener = Whitener().fit(X)
+    inside, whitened = whitener.coordinates(unit_rows(X)), whitener.transform(X)
+    np.testing.assert_allclose(inside @ inside.T, whitened @ whitened.T, atol=1e-13)
+    np.testing.assert_allclose(inside @ whitener.directions_, whitened, atol=1e-13)
+
+
+def test_many_features_are_whitened_by_two_matrices_as_by_one(seed, monkeypatch):
+    X = np.random.default_rng(seed).normal(size=(20, 30)) + 0.5
+    by_one = Whitener().fit(X).transform(X)
+    monkeypatch.setattr(whitening, "MOST_MAPPED", 29)
+    np.testing.assert_allclose(Whitener().fit(X).transform(X), by_one, atol=1e-13)
 
 
 def test_directions_that_the_gallery_never_showed_are_dropped():

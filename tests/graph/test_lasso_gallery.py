@@ -309,12 +309,12 @@ def test_many_small_probes_in_a_row_do_not_wear_margins_out_wrongly():
         assert_well_solved(gallery, 0.1, close_to=columns)
 
 
-def test_factors_that_are_kept_change_no_graph_and_are_changed_by_none(gallery_and_probe):
+def test_inverses_that_are_kept_change_no_graph_and_are_changed_by_none(gallery_and_probe):
     gallery, probe = gallery_and_probe
     solution = GramLasso.solved(LassoGraph(0.02), gallery, 0.02)
     without = GramLasso.solved(LassoGraph(0.02), gallery, 0.02)
-    vars(without)["factors"] = np.empty(0), np.full(gallery.shape[1], -1)
-    kept, kept_at = solution.factors
+    vars(without)["inverses"] = np.empty(0), np.full(gallery.shape[1], -1)
+    kept, kept_at = solution.inverses
     before = kept.copy(), kept_at.copy()
     rng = np.random.default_rng(8)
     for _ in range(20):
@@ -322,33 +322,36 @@ def test_factors_that_are_kept_change_no_graph_and_are_changed_by_none(gallery_a
         other /= np.linalg.norm(other, axis=0)
         graph, rebuilt = solution.insert(other), without.insert(other)
         np.testing.assert_allclose(graph.toarray(), rebuilt.toarray(), rtol=0, atol=1e-9)
-    assert solution.factors[0] is kept
+    assert solution.inverses[0] is kept
     np.testing.assert_array_equal(kept, before[0])
     np.testing.assert_array_equal(kept_at, before[1])
 
 
-def test_each_factor_that_is_kept_is_that_of_its_atoms(gallery_and_probe):
+def test_each_inverse_that_is_kept_is_that_of_its_atoms(gallery_and_probe):
     gallery, _ = gallery_and_probe
     solution = GramLasso.solved(LassoGraph(0.02), gallery, 0.02)
-    kept, kept_at = solution.factors
+    kept, kept_at = solution.inverses
     pointers, atoms, _ = solution.codes.arrays
     for first, last, at in zip(pointers[:-1], pointers[1:], kept_at, strict=True):
         k, own = last - first, atoms[first:last]
         if at >= 0:
-            factor = np.zeros((k, k))
-            factor[np.tril_indices(k)] = kept[at : at + k * (k + 1) // 2]
+            inverse = np.zeros((k, k))
+            inverse[np.tril_indices(k)] = kept[at : at + k * (k + 1) // 2]
+            inverse += np.tril(inverse, -1).T
             products = solution.gram[np.ix_(own, own)]
-            np.testing.assert_allclose(factor @ factor.T, products, rtol=0, atol=1e-12)
+            np.testing.assert_allclose(inverse @ products, np.eye(k), rtol=0, atol=1e-7)
     assert (kept_at >= 0).any()
 
 
-def test_factors_are_neither_sent_nor_kept_where_they_are_large(gallery_and_probe, monkeypatch):
+def test_inverses_are_neither_sent_nor_kept_where_they_are_large(
+    gallery_and_probe, monkeypatch
+):
     gallery, probe = gallery_and_probe
     solution = GramLasso.solved(LassoGraph(0.02), gallery, 0.02)
     graph = solution.insert(probe)
     again = pickle.loads(pickle.dumps(solution))
-    assert "factors" in vars(solution)
-    assert "factors" not in vars(again)
-    monkeypatch.setattr(lasso_gallery, "_FACTOR_BYTES", -solution.gram.nbytes)
-    assert (again.factors[1] == -1).all()
+    assert "inverses" in vars(solution)
+    assert "inverses" not in vars(again)
+    monkeypatch.setattr(lasso_gallery, "_INVERSE_BYTES", -solution.gram.nbytes)
+    assert (again.inverses[1] == -1).all()
     np.testing.assert_allclose(again.insert(probe).toarray(), graph.toarray(), atol=1e-9)

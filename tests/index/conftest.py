@@ -18,7 +18,7 @@ def _milvus_file(tmp_path_factory):
 
     path = str(tmp_path_factory.mktemp("milvus") / "shared.db")
     yield path
-    with milvus.MilvusIndex(path)._client() as client:
+    with milvus.MilvusIndex(path)._session() as client:
         client.close()
     milvus._connected.cache_clear()
     servers.release_server(path)
@@ -36,11 +36,6 @@ def _postgres(tmp_path_factory):
     # Below /tmp, which others may enter, and with a path that a socket can have.
     with TemporaryDirectory(prefix="setwise-pg-") as folder, postgres(Path(folder)) as address:
         yield address
-        from setwise.index.pgvector import _IDLE
-
-        for connection in (one for idle in _IDLE.values() for one in idle):
-            connection.close()
-        _IDLE.clear()
 
 
 @pytest.fixture

@@ -22,3 +22,15 @@ def clustered_rows(n_rows: int, n_features: int = 64, seed: int = 0) -> np.ndarr
 def keys_of(rows: np.ndarray) -> np.ndarray:
     """Ascending keys, not all of them in use."""
     return 3 * np.arange(len(rows), dtype=np.int64) + 7
+
+
+def published(index, rows, keys):
+    """The index of a gallery that was fitted and saved."""
+    built = index.build(rows, keys)
+    built.publish()
+    return built
+
+
+def opened(index, rows, keys):
+    """The index of a gallery that was loaded."""
+    return index.open(rows, keys, {})

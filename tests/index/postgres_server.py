@@ -51,8 +51,18 @@ def postgres(folder: Path) -> Iterator[str]:
         _make_extension(socket)
         yield address
     finally:
+        _close_idle()
         server.terminate()
         server.wait(timeout=60)
+
+
+def _close_idle() -> None:
+    """Close the connections that the index keeps, for which the server would wait."""
+    from setwise.index.pgvector import _IDLE
+
+    for connection in (one for idle in _IDLE.values() for one in idle):
+        connection.close()
+    _IDLE.clear()
 
 
 def _make_extension(socket: Path) -> None:

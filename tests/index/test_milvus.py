@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 import pytest
-from tests.index.made_rows import keys_of, random_rows
+from tests.index.made_rows import keys_of, opened, published, random_rows
 
 from setwise.errors import DataError, ParameterError, SetwiseError, SetwiseWarning
 from setwise.index import MilvusIndex
@@ -22,23 +22,12 @@ def index(milvus):
 @pytest.fixture
 def client(index):
     """A client beside setwise."""
-    with index._client() as connected:
+    with index._session() as connected:
         yield connected
 
 
 rows = random_rows(20)
 keys = keys_of(rows)
-
-
-def published(index, rows, keys):
-    """The index of a gallery that was fitted and saved."""
-    built = index.build(rows, keys)
-    built.publish()
-    return built
-
-
-def opened(index, rows, keys):
-    return index.open(rows, keys, {})
 
 
 def test_nothing_is_sent_before_the_gallery_is_saved(index, client):

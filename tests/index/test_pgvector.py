@@ -7,11 +7,10 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.index.made_rows import keys_of, random_rows
+from tests.index.made_rows import keys_of, opened, published, random_rows
 
 from setwise.errors import DataError, ParameterError, SetwiseError, SetwiseWarning
 from setwise.index import PgvectorIndex
-from setwise.index.pgvector import BuiltPgvector
 
 pytest.importorskip("pg8000", reason='needs pip install "setwise[pgvector]"')
 rows = random_rows(20)
@@ -21,16 +20,6 @@ keys = keys_of(rows)
 @pytest.fixture
 def index(pgvector):
     return PgvectorIndex(*pgvector)
-
-
-def published(index, rows, keys):
-    built = index.build(rows, keys)
-    built.publish()
-    return built
-
-
-def opened(index, rows, keys):
-    return index.open(rows, keys, {})
 
 
 def test_nothing_is_sent_before_the_gallery_is_saved(index):
@@ -46,7 +35,7 @@ def test_rows_come_back_to_the_last_bit(index, monkeypatch):
     """The engine ranks the numbers of the gallery, not roundings of them."""
     odd = np.float32([[1e-38, -0.1, 1 / 3, 0.99999994], [0.5, 0.5, 0.5, 0.5]])
     published(index, odd, keys_of(odd))
-    with index._cursor() as cursor:
+    with index._session() as cursor:
         cursor.execute(f"select row::text from {index.table} where key >= 0 order by key")
         texts = [text for (text,) in cursor.fetchall()]
     back = np.array([text.strip("[]").split(",") for text in texts], dtype=np.float32)
@@ -73,7 +62,7 @@ def test_a_change_that_was_cut_short_has_not_happened(index, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(BuiltPgvector, "_put", cut_short)
+        patch.setattr(PgvectorIndex, "_put", cut_short)
         with pytest.raises(KeyboardInterrupt):
             built.changed(rows[5:], keys[5:]).publish()
     assert opened(index, rows[:10], keys[:10]).nearest(rows[0], 1).tolist() == [keys[0]]
@@ -110,7 +99,7 @@ def test_the_address_comes_from_the_caller_or_the_environment(pgvector, monkeypa
 
 
 def test_a_foreign_table_is_left_alone(index):
-    with index._cursor() as cursor:
+    with index._session() as cursor:
         cursor.execute(f"create table {index.table} (id int)")
     for act in (published, opened):
         with pytest.raises(DataError, match=r"holds something else.*name another table"):
@@ -138,3 +127,10 @@ def test_bad_parameters_are_refused(parameters, culprit):
     with pytest.raises(ParameterError, match=f"PgvectorIndex: {culprit} must be") as refusal:
         PgvectorIndex(**parameters)
     assert "secret" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("option", ["sslmode=require", "sslmode=verify-ca", "ssl=true"])
+def test_a_wish_for_encryption_is_not_overlooked(option):
+    index = PgvectorIndex(f"postgresql://me@127.0.0.1:9/faces?{option}")
+    with pytest.raises(DataError, match="other options than"):
+        index.open(rows, keys, {})

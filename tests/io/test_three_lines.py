@@ -17,7 +17,7 @@ def album(tmp_path):
     return tmp_path
 
 
-def test_a_photo_folder_becomes_labels_in_three_lines(album):
+def test_a_photo_folder_becomes_labels_in_three_lines(album, no_networks):
     photos = setwise.load_images(album / "gallery")
     clf = setwise.CVC.for_images().fit(photos, photos.labels)
     labels = clf.predict(setwise.load_images(album / "new"))

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import setwise.lasso
 from setwise._support import compiled
 
-NAMES = ["descent_kernels", "pool_kernels", "kernels", "ball_kernels"]
+NAMES = ["descent_kernels", "inverse_kernels", "pool_kernels", "kernels", "ball_kernels"]
 
 
 def plain_kernels() -> SimpleNamespace:

@@ -77,7 +77,9 @@ def coded(D, penalty, targets, **options):
 def as_codes(dense):
     """The codes in the columns of a dense matrix."""
     is_used = dense.T != 0
-    return Codes(is_used.sum(axis=1), np.nonzero(is_used)[1], dense.T[is_used])
+    # Contiguous, as the product makes them: for a view, kernels would be compiled again.
+    atoms = np.ascontiguousarray(np.nonzero(is_used)[1])
+    return Codes(is_used.sum(axis=1), atoms, dense.T[is_used])
 
 
 def dense(codes, n_atoms):

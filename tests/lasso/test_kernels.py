@@ -14,7 +14,15 @@ import numpy as np
 import pytest
 from tests.helpers import unit_columns
 from tests.lasso.plain import PLAIN
-from tests.lasso.problems import ATOMS, FAMILIES, around_one_direction, as_codes, solved
+from tests.lasso.problems import (
+    ATOMS,
+    FAMILIES,
+    around_one_direction,
+    as_codes,
+    dense,
+    solved,
+    violation,
+)
 
 import setwise
 from setwise.errors import ConvergenceWarning
@@ -23,9 +31,10 @@ from setwise.lasso import (
     Pools,
     ball_kernels,
     code_by_gram,
-    codes_changed_by,
+    code_with_new,
     descent_kernels,
-    factors_of,
+    inverse_kernels,
+    inverses_of,
     kernels,
     pool_kernels,
     pools,
@@ -34,6 +43,7 @@ from setwise.lasso import (
 
 COMPILED = SimpleNamespace(
     descent_kernels=descent_kernels,
+    inverse_kernels=inverse_kernels,
     kernels=kernels,
     pool_kernels=pool_kernels,
     ball_kernels=ball_kernels,
@@ -104,6 +114,28 @@ def test_the_factor_grows_shrinks_and_solves():
         )
 
 
+def test_the_inverse_grows_and_shrinks():
+    rng = np.random.default_rng(11)
+    columns = unit_columns(rng, 6, 5)
+    gram, way = columns.T @ columns, PLAIN.inverse_kernels
+    K, active = np.full((5, 5), np.nan), np.array([1, 2, 3, 4, 2])
+    a, z, sign, h, u = np.zeros((5, 5))
+    for k in range(4):
+        assert way._grow(gram, gram, gram, K, active, h, u, k)
+    assert not way._grow(gram, gram, gram, K, active, h, u, 4)  # already in
+    np.testing.assert_allclose(K[:4, :4] @ gram[1:, 1:], np.eye(4), atol=1e-13)
+    right = rng.standard_normal(4)
+    for gone in range(4):
+        inverse, order, solution = K.copy(), active.copy(), z.copy()
+        solution[:4] = K[:4, :4] @ right
+        assert way._leave(inverse, order, a, solution, sign, u, 4, gone) == 3
+        places = np.array([3 if r == gone else r for r in range(3)])
+        np.testing.assert_array_equal(order[:3], active[places])
+        expected = np.linalg.inv(gram[np.ix_(order[:3], order[:3])])
+        np.testing.assert_allclose(inverse[:3, :3], expected, atol=1e-12)
+        np.testing.assert_allclose(solution[:3], expected @ right[places], atol=1e-12)
+
+
 @pytest.mark.parametrize("first", [0, 10])
 def test_the_worst_violators_are_let_in(first):
     rng = np.random.default_rng(12)
@@ -171,32 +203,31 @@ def test_plain_python_agrees_on_all_columns(columns, cap, max_steps, use):
 
 
 @CLEAR
-@pytest.mark.parametrize("with_factors", [False, True])
-def test_plain_python_agrees_on_columns_that_new_ones_change(columns, with_factors, use):
+@pytest.mark.parametrize("with_inverses", [False, True])
+def test_plain_python_agrees_on_columns_that_new_ones_change(columns, with_inverses, use):
     columns = columns[:, :20]
     n = columns.shape[1]
-    n_new = min(3, n - 1)
-    n_old = n - n_new
-    gram = columns.T @ columns
+    n_old = n - min(3, n - 1)
+    gram, rank = columns.T @ columns, min(columns.shape)
     old = np.ascontiguousarray(gram[:n_old, :n_old])
-    rank = min(columns.shape)
-    codes = code_by_gram(old, 0.05, np.arange(n_old), rank=rank)
-    outcomes = []
+    known = code_by_gram(old, 0.05, np.arange(n_old), rank=rank)
+    violations = np.abs(gram[n_old:, :n_old] - gram[n_old:, :n_old] @ dense(known, n_old))
+    expected = np.flatnonzero(violations.max(axis=0, initial=0.0) > 0.05)
+    found = []
     for way in (COMPILED, PLAIN):
         use(way)
-        kept, kept_at = factors_of(old, codes)
-        changed = codes_changed_by(gram[:n_old, n_old:], 0.05, codes)
-        outcomes.append((kept_at, changed))
-    for by_compiled, by_plain in zip(*outcomes, strict=True):
-        np.testing.assert_array_equal(by_compiled, by_plain)
-    targets = np.append(changed, np.arange(n_old, n))
-    factors = (kept, np.append(kept_at[changed], np.full(n_new, -1)))
-    _, said = coded_both_ways(
-        use, 10_000, old, 0.05, targets, rank=rank,
-        start=Codes.join([codes.take(changed), Codes.none(n_new)]),
-        border=gram[n_old:], is_optimal=True, factors=factors if with_factors else None,
-    )  # fmt: skip
-    assert not said
+        inverses = inverses_of(old, known)
+        found.append(inverses[1])
+        if not with_inverses:
+            inverses = np.empty(0), np.full(n_old, -1)
+        targets, codes = code_with_new(
+            old, 0.05, gram[n_old:], rank=rank, known=known, inverses=inverses
+        )
+        np.testing.assert_array_equal(targets, np.append(expected, np.arange(n_old, n)))
+        found.append(dense(codes, n))
+    np.testing.assert_array_equal(found[0], found[2])
+    np.testing.assert_allclose(found[1], found[3], rtol=0, atol=1e-9)
+    assert violation(columns, found[1], 0.05, targets) <= 1e-9
 
 
 def test_a_working_set_larger_than_its_room_is_given_more(use, monkeypatch):

@@ -84,7 +84,9 @@ class Page:
         self.client = self.new_client()
 
     def new_client(self, **options) -> httpx.Client:
-        return httpx.Client(base_url=self.address, timeout=60, **options)
+        """A client that waits for its changes."""
+        headers = {"Prefer": "wait=60"} | options.pop("headers", {})
+        return httpx.Client(base_url=self.address, timeout=60, headers=headers, **options)
 
     def get(self, path: str, **options) -> httpx.Response:
         return self.client.get(path, **options)
@@ -137,7 +139,8 @@ def served(settings: Settings, *, learns: bool = False) -> Iterator[Page]:
     """A server in a thread, on any free port; most tests need not know what is weak."""
     app = create_app(settings)
     if not learns and app.state.setwise.has_gallery:
-        app.state.setwise.insight.start = lambda: None
+        for one in (app.state.setwise.insight, app.state.setwise.learner):
+            one.start = lambda: None
     config = server_config(app, replace(settings, host="127.0.0.1", port=0))
     config.timeout_graceful_shutdown = 1
     server = uvicorn.Server(config)

@@ -68,7 +68,7 @@ def test_every_route_that_is_not_read_needs_the_right_to_write(proxied):
         for method in set(operations) - {"get"}:
             with proxied.new_client(headers=bearer(READER)) as reader:
                 found = reader.request(method, path, json={})
-            is_asking = path.startswith("/api/v1/identify")
+            is_asking = path.startswith(("/api/v1/identify", "/api/v1/judge"))
             assert (found.status_code == 403) != is_asking, (method, path)
 
 
@@ -213,13 +213,22 @@ def test_a_rate_remembers_a_bounded_number_of_clients(monkeypatch):
 def test_guessing_tokens_is_slow(gallery_file, tmp_path):
     limits = Limits(wrong_tokens_per_minute=3)
     with served(settings_for(gallery_file, tmp_path, limits, tokens=(WRITER,))) as page:
-        wrong = bearer(Token("not-the-token"))
-        found = [page.get("/api/v1/gallery", headers=wrong).status_code for _ in range(5)]
+        guesses = [bearer(Token(f"not-the-token-{i}")) for i in range(5)]
+        found = [page.get("/api/v1/gallery", headers=one).status_code for one in guesses]
         assert found == [401, 401, 401, 429, 429]
         right = page.get("/api/v1/gallery", headers=bearer(WRITER))
         assert right.status_code == 429  # or the guess could be read from the answer
         assert int(right.headers["retry-after"]) > 0
         assert page.get("/readyz").status_code == 200
+
+
+def test_a_window_with_an_old_token_shuts_nobody_out(gallery_file, tmp_path):
+    limits = Limits(wrong_tokens_per_minute=3)
+    with served(settings_for(gallery_file, tmp_path, limits, tokens=(WRITER,))) as page:
+        old = bearer(Token("of-the-server-before"))
+        found = {page.get("/api/v1/history", headers=old).status_code for _ in range(9)}
+        assert found == {401}
+        assert page.get("/api/v1/history", headers=bearer(WRITER)).status_code == 200
 
 
 def test_requests_of_one_client_are_bounded(gallery_file, tmp_path):

@@ -9,13 +9,11 @@ from tests.io.made_videos import write_video
 from tests.page.page_server import served, settings_for
 
 from setwise import CVC, SetBatch
-from setwise.features.faces import has_face_models
+from setwise.features.sface import has_sface
 
 pytest.importorskip("av")
 data = pytest.importorskip("skimage.data")
-pytestmark = pytest.mark.skipif(
-    not has_face_models(), reason='needs pip install "setwise[faces]"'
-)
+pytestmark = pytest.mark.skipif(not has_sface(), reason='needs pip install "setwise[faces]"')
 SIDE = 120
 
 

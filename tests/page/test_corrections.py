@@ -14,7 +14,8 @@ from setwise.page.start.corrections import Corrections, stacks
 KEYS = list("abcdef")
 SOME = st.lists(st.sampled_from(KEYS), min_size=1, max_size=4, unique=True)
 SAID = st.lists(
-    st.tuples(st.sampled_from(["same", "named", "different", "out"]), SOME, SOME), max_size=8
+    st.tuples(st.sampled_from(["same", "named", "different", "split", "out"]), SOME, SOME),
+    max_size=8,
 )
 
 
@@ -52,6 +53,12 @@ def test_groups_that_are_not_the_same_stay_apart_though_computed_as_one():
     said = Corrections().different(["a", "b"], ["c"])
     groups, unsure = shown(KEYS[:3], [0, 0, 0], said)
     assert (groups, unsure) == ([(["a", "b"], None)], ["c"])
+
+
+def test_a_group_that_was_settled_is_split():
+    said = Corrections().named(["a", "b", "c", "d"], "Anna").split(["c", "d"], ["a", "b"])
+    groups, unsure = shown(KEYS[:4], [0, 0, 0, 0], said)
+    assert (groups, unsure) == ([(["a", "b"], "Anna"), (["c", "d"], None)], [])
 
 
 @given(SAID, st.lists(st.integers(-1, 3), min_size=6, max_size=6))

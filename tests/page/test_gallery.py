@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,6 +14,9 @@ from tests.page.page_server import SHAPE, album, gallery_sets, served, settings_
 from tests.striped_sets import stripes
 
 from setwise import CVC, SetBatch, edit, load
+from setwise.errors import DataError
+from setwise.gallery.file import save_gallery
+from setwise.page import create_app
 from setwise.page.gallery_file import GalleryState
 from setwise.page.overview import weaknesses
 
@@ -28,6 +32,23 @@ def test_the_overview_has_every_class_and_set(shared_page):
     assert not found["inbox"]
     ids = [one["id"] for group in found["classes"] for one in group["sets"]]
     assert len(set(ids)) == 9
+
+
+def test_a_gallery_with_names_that_no_response_can_hold_is_not_served(gallery_file, tmp_path):
+    settings = settings_for(gallery_file, tmp_path)
+    whole = settings.gallery.read_bytes()
+    clf = load(settings.gallery)
+    names = ["a\udcff", *clf.gallery_.sets.names[1:]]
+    odd = replace(clf.gallery_, sets=clf.gallery_.sets.replaced(names=names))
+    save_gallery(odd, settings.gallery)
+    with pytest.raises(DataError, match="which is no text"):
+        create_app(settings)
+    settings.gallery.write_bytes(whole)
+    with served(settings) as page:
+        save_gallery(odd, settings.gallery)
+        page.state.file.refreshed(surely=True)
+        assert page.get("/readyz").status_code == 503
+        assert page.overview()["n_sets"] == 9
 
 
 def test_thumbnails_are_those_of_the_gallery_and_never_change(shared_page):

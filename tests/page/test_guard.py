@@ -10,7 +10,7 @@ from tests.page.page_server import album, served, settings_for
 
 from setwise.errors import ParameterError
 from setwise.page import Settings
-from setwise.page.guard import COOKIE, CSP, Guard
+from setwise.page.guard import COOKIE, CSP, GO_ON, Guard
 from setwise.page.settings import is_loopback
 
 TOKEN = "a-token-that-nobody-knows"
@@ -57,6 +57,20 @@ def test_requests_of_other_sites_are_refused(shared_page, origin):
 def test_browsers_that_say_so_are_believed(shared_page, site):
     found = shared_page.get("/api/v1/gallery", headers={"Sec-Fetch-Site": site})
     assert found.status_code == 403
+
+
+@pytest.mark.parametrize("path", ["/", "/?token=wrong", f"/?token={TOKEN}"])
+def test_a_link_of_another_site_is_opened_by_the_page_itself(locked_page, path):
+    """A browser brings no strict cookie with a link; asked again by the page, it does."""
+    headers = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Dest": "document"}
+    found = locked_page.get(path, headers=headers)
+    assert (found.status_code, found.text) == (200, GO_ON)
+    assert "set-cookie" not in found.headers
+    assert found.headers["x-frame-options"] == "DENY"
+    for odd in ({"Sec-Fetch-Dest": "iframe"}, {"Sec-Fetch-Dest": "image"}):
+        assert locked_page.get(path, headers=headers | odd).status_code == 403
+    assert locked_page.client.post(path, headers=headers).status_code == 403
+    assert locked_page.get(path, headers=headers | {"Host": "evil.example"}).status_code == 421
 
 
 @pytest.mark.parametrize("site", ["same-origin", "none"])
@@ -163,7 +177,17 @@ def test_an_asgi_server_that_upgrades_is_told_to_close(gallery_file, tmp_path):
 
 
 def test_there_are_no_docs_that_load_scripts_from_elsewhere(shared_page):
-    for path in ("/docs", "/redoc"):
-        assert shared_page.get(path).status_code == 404
+    assert shared_page.get("/redoc").status_code == 404
+    assert "//" not in shared_page.get("/docs").text.replace("<!doctype", "")
     schema = shared_page.get("/openapi.json").json()
     assert "/api/v1/identify" in schema["paths"]
+
+
+def test_a_person_without_a_token_is_told_so_on_a_page(locked_page):
+    with locked_page.new_client() as nobody:
+        found = nobody.get("/", headers={"Accept": "text/html,*/*"})
+        assert found.status_code == 401
+        assert found.headers["content-type"].startswith("text/html")
+        assert "Open the address that the server printed" in found.text
+        assert nobody.get("/api/v1/gallery").json()["error"].startswith("The token is missing")
+        assert nobody.get("/api/v1/gallery").headers["www-authenticate"] == "Bearer"

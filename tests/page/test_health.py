@@ -6,25 +6,25 @@ import json
 import logging
 import re
 import sys
+from asyncio import CancelledError
 
 import pytest
+from prometheus_client.parser import text_string_to_metric_families
 from tests.page.page_server import served, settings_for
 
 from setwise.page import Limits, Token
 from setwise.page.logs import logging_to_stderr, request_fields, tell
-from setwise.page.metrics import BUCKETS, METRICS, Metrics
-
-LINE = re.compile(r'(\w+)(?:\{((?:\w+="(?:[^"\\]|\\.)*",?)*)\})? (\S+)')
+from setwise.page.metrics import BUCKETS, COUNTERS, GAUGES, TIMES, Metrics
 
 
-def parsed(text: str) -> dict[tuple[str, str], float]:
-    """The values of the text format, by name and labels; each line must be well-formed."""
+def parsed(text: str) -> dict[tuple[str, tuple[tuple[str, str], ...]], float]:
+    """The values by name and labels, as Prometheus' own parser reads them."""
     found = {}
-    for line in text.splitlines():
-        if not line.startswith("#"):
-            match = LINE.fullmatch(line)
-            assert match, line
-            found[match[1], match[2] or ""] = float(match[3])
+    for family in text_string_to_metric_families(text):
+        for sample in family.samples:
+            key = sample.name, tuple(sorted(sample.labels.items()))
+            assert key not in found
+            found[key] = sample.value
     return found
 
 
@@ -34,6 +34,7 @@ def test_health_is_told_to_everybody_by_any_name(gallery_file, tmp_path):
         for path, status in (("/healthz", "ok"), ("/readyz", "ready")):
             found = page.get(path, headers={"Host": "10.0.0.7.pod.local"})
             assert (found.status_code, found.json()) == (200, {"status": status})
+            assert page.client.head(path).status_code == 200
         assert page.get("/metrics").status_code == 401
         assert page.post("/healthz").status_code in (401, 405)
 
@@ -71,22 +72,24 @@ def test_metrics_count_requests_questions_and_changes(gallery_file, tmp_path):
         found = page.get("/metrics")
         text = found.text
     values = parsed(text)
-    assert found.headers["content-type"].startswith("text/plain; version=0.0.4")
-    assert values["setwise_changes_total", 'command="enroll"'] == 1
-    assert values["setwise_questions_total", 'state="done"'] == 1
-    assert values["setwise_question_seconds_count", ""] == 1
-    assert values["setwise_gallery_sets", ""] == 10
-    assert values["setwise_refused_total", 'status="403"'] == 1
-    assert values["setwise_ready", ""] == 1
-    enrolled = 'method="POST",route="/api/v1/commands/enroll",status="200"'
+    assert found.headers["content-type"].startswith("text/plain; version=")
+    assert values["setwise_changes_total", (("command", "enroll"),)] == 1
+    assert values["setwise_questions_total", (("state", "done"),)] == 1
+    assert values["setwise_question_seconds_count", ()] == 1
+    assert values["setwise_gallery_sets", ()] == 10
+    assert values["setwise_refused_total", (("status", "403"),)] == 1
+    assert values["setwise_ready", ()] == 1
+    enrolled = ("method", "POST"), ("route", "/api/v1/commands/enroll"), ("status", "200")
     assert values["setwise_requests_total", enrolled] == 1
-    routes = set(re.findall(r'route="([^"]+)"', text))
+    routes = {dict(labels)["route"] for _, labels in values if "route" in dict(labels)}
     assert "/api/v1/sets/{set_id}/images/{i}" in routes  # no route per set
     assert routes <= {"static", "other"} | {r for r in routes if r.startswith("/")}
-    assert set(re.findall(r"^# TYPE (\w+) ", text, re.MULTILINE)) == set(METRICS)
+    named = re.findall(r"^# TYPE (\w+) ", text, re.MULTILINE)
+    told = {name for name in named if not name.startswith("process_")}
+    assert told == {*COUNTERS, *TIMES, *GAUGES}
     if sys.platform == "linux":
-        assert values["process_resident_memory_bytes", ""] > 10**7
-        assert values["process_open_fds", ""] > 3
+        assert values["process_resident_memory_bytes", ()] > 10**7
+        assert values["process_open_fds", ()] > 3
 
 
 def test_histograms_add_up_and_labels_are_escaped():
@@ -95,13 +98,13 @@ def test_histograms_add_up_and_labels_are_escaped():
     for one in seconds:
         metrics.observe("setwise_question_seconds", one)
     metrics.add("setwise_changes_total", command='a"b\\c\nd')
-    values = parsed(metrics.text({}))
+    values = parsed(metrics.text({}).decode())
     for bound in BUCKETS:
         expected = sum(one <= bound for one in seconds)
-        assert values["setwise_question_seconds_bucket", f'le="{bound}"'] == expected
-    assert values["setwise_question_seconds_bucket", 'le="+Inf"'] == len(seconds)
-    assert values["setwise_question_seconds_sum", ""] == sum(seconds)
-    assert values["setwise_changes_total", r'command="a\"b\\c\nd"'] == 1
+        assert values["setwise_question_seconds_bucket", (("le", str(bound)),)] == expected
+    assert values["setwise_question_seconds_bucket", (("le", "+Inf"),)] == len(seconds)
+    assert values["setwise_question_seconds_sum", ()] == sum(seconds)
+    assert values["setwise_changes_total", (("command", 'a"b\\c\nd'),)] == 1
 
 
 @pytest.fixture
@@ -143,10 +146,11 @@ def written(form, capsys):
             logging.getLogger("setwise").debug("left out")
             logging.getLogger("setwise.other").warning("two\nlines \x1b[31m")
             logging.getLogger("uvicorn.error").error("of the web server")
-            try:
-                raise ValueError
-            except ValueError:
-                logging.getLogger("setwise").exception("failed")
+            for kind in (ValueError, CancelledError):
+                try:
+                    raise kind
+                except kind:
+                    logging.getLogger("setwise").exception("failed")
     finally:
         request_fields.reset(about)
     return capsys.readouterr().err

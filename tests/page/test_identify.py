@@ -9,17 +9,29 @@ import stat
 import struct
 import time
 import zipfile
+from dataclasses import replace
 
 import httpx
 import numpy as np
 import pytest
 from PIL import Image
-from tests.page.page_server import album, gallery_sets, photos, png, uploaded, zipped
+from tests.page.page_server import (
+    ANGLES,
+    SHAPE,
+    album,
+    gallery_sets,
+    photos,
+    png,
+    uploaded,
+    zipped,
+)
+from tests.striped_sets import stripes
 
 from setwise import load, load_images
 from setwise.page import Limits, identify, uploads
-from setwise.page.answers import counted
+from setwise.page.answers import answer_words, counted
 from setwise.page.gallery_file import GalleryFile
+from setwise.page.parts import without_strays
 from setwise.page.uploads import (
     Received,
     ReceivedFile,
@@ -497,7 +509,39 @@ def test_the_faces_of_a_clip_are_answered_in_their_order(gallery_file, tmp_path,
     faces = gallery_sets(4).replaced(labels=None)
     monkeypatch.setattr(identify, "_read", lambda *_: (faces, []))
     received = Received(tmp_path, [ReceivedFile(tmp_path / "000000.mp4", ("film.mp4",))])
-    reader = identify._Reader(GalleryFile(gallery_file).state.gallery, lambda *_: None)
+    reader = identify._Reader(GalleryFile(gallery_file).state.gallery, lambda *_: None, 1000)
     read = reader.read(received)
     assert list(read.names) == [f"film, face {i}" for i in range(1, 13)]
     assert np.array_equal(read.vectors, faces.vectors)
+
+
+def test_answers_can_be_kept_as_one_file(shared_page):
+    job = shared_page.answered(album("steep", folder="<b>an album</b>"))["id"]
+    found = shared_page.get(f"/api/v1/identify/{job}/report.html")
+    assert found.headers["content-disposition"].startswith("attachment")
+    assert "&lt;b&gt;an album&lt;/b&gt;" in found.text
+    assert "<b>an album" not in found.text
+    assert "steep" in found.text
+    assert shared_page.get("/api/v1/identify/none/report.html").status_code == 404
+
+
+def test_photos_of_another_class_do_not_belong_whatever_the_album_says(gallery_file):
+    state = GalleryFile(gallery_file).state
+    rng = np.random.default_rng(9)
+    flat, steep = (
+        np.stack(stripes(ANGLES[label], 8, rng, SHAPE)).reshape(8, -1).astype(np.float64)
+        for label in ("flat", "steep")
+    )
+    mixed = np.concatenate([flat[:6], steep[:2]])
+    for vectors, strays in ((flat, []), (mixed, [6, 7])):
+        (answer,) = state.classifier.judge([vectors])
+        assert answer.nearest == "flat"
+        taken = replace(answer, is_typical=np.ones(8, dtype=np.bool_))  # nothing was noticed
+        found = without_strays(state, vectors, taken)
+        assert np.flatnonzero(~found.is_typical).tolist() == strays
+        assert ("two photos do not belong" in answer_words(found)) == bool(strays)
+    half = np.concatenate([flat[:3], steep[:5]])
+    (answer,) = state.classifier.judge([half])
+    few = replace(answer, is_typical=np.ones(8, dtype=np.bool_), classes=answer.classes)
+    kept = without_strays(state, half, few).is_typical
+    assert kept.sum() >= 4  # what most photos show is the album

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis.errors import Unsatisfiable
 from tests.page.page_server import album, photos, served, settings_for
+from tests.page.page_types import FILE, current
 
 schemathesis = pytest.importorskip("schemathesis")
 
@@ -88,6 +89,34 @@ def test_every_answer_is_described(busy_page):
     for path, operation in schema["paths"].items():
         for method, about in operation.items():
             assert about["summary"], (method, path)
-            assert "422" in about["responses"]
-            problem = about["responses"]["422"]["content"]["application/json"]["schema"]
+            assert "503" in about["responses"]
+            problem = about["responses"]["503"]["content"]["application/json"]["schema"]
             assert problem["$ref"].endswith("/Problem")
+
+
+def test_clients_can_be_made_from_the_description(busy_page):
+    schema = busy_page.get("/openapi.json").json()
+    ways = [one for path in schema["paths"].values() for one in path.values()]
+    names = [one["operationId"] for one in ways]
+    assert len(set(names)) == len(names)
+    assert {"enroll", "judge", "questions", "start_undo", "undo"} <= set(names)
+    assert {one["tags"][0] for one in ways} == {one["name"] for one in schema["tags"]}
+    assert set(schema["components"]["securitySchemes"]) == {"bearer", "cookie"}
+    assert {} in schema["security"]  # no token is needed here
+    of = schema["paths"]["/api/v1/gallery"]["get"]["responses"]
+    assert set(of) == {"200", "401", "403", "409", "421", "429", "503"}
+    assert "202" in schema["paths"]["/api/v1/commands/move"]["post"]["responses"]
+
+
+def test_the_description_for_people_is_of_local_files(busy_page):
+    page = busy_page.get("/docs")
+    assert page.status_code == 200
+    assert "docs.js" in page.text
+    assert "http" not in page.text.replace("http-equiv", "")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+
+
+def test_the_types_of_the_scripts_are_those_of_the_api():
+    assert FILE.read_text(encoding="utf-8") == current(), (
+        "the API has changed: python -m tests.page.page_types"
+    )

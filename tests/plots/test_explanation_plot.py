@@ -15,7 +15,7 @@ matplotlib = pytest.importorskip("matplotlib")
 from tests.plots.drawn import clashes, outside  # noqa: E402
 from tests.plots.explained import albums, explanation_of  # noqa: E402
 
-from setwise.plots.explanation_plot import company, plot_explanation, votes_by_evidence  # noqa: E402
+from setwise.plots.explanation_plot import plot_explanation, shares_with_it, votes_by_evidence  # noqa: E402
 
 PLAIN = [("plain", "svd"), ("plain", "centred")]
 
@@ -129,14 +129,14 @@ def test_probe_that_shares_nothing(tmp_path):
 
 def test_missing_parts(explanation, tmp_path):
     n = len(explanation.support)
-    silent = replace(
+    abstaining = replace(
         explanation,
         support=np.full(n, np.nan),
         tree=explanation.tree[-1:],
         gallery_points=np.zeros((0, 2)),
         gallery_point_classes=np.zeros(0, dtype=np.int64),
     )
-    words = " ".join(all_texts(silent.plot(tmp_path / "why.png")))
+    words = " ".join(all_texts(abstaining.plot(tmp_path / "why.png")))
     assert "nothing was cut: the set stands alone" in words
     assert "saved without its vectors" in words
 
@@ -225,14 +225,14 @@ def test_a_gallery_without_vectors_still_shows_the_set(pictured, tmp_path):
     why.plot()
 
 
-def test_company_after_every_cut_is_all_of_the_set(explanation):
+def test_shares_after_every_cut_are_those_of_the_whole_set(explanation):
     deepest = max(step.depth for step in explanation.tree)
     for depth in range(deepest + 2):
-        assert company(explanation.tree, depth, 4).sum() == pytest.approx(1.0)
-    before = company(explanation.tree, 0, 4)
+        assert shares_with_it(explanation.tree, depth, 4).sum() == pytest.approx(1.0)
+    before = shares_with_it(explanation.tree, 0, 4)
     np.testing.assert_allclose(before[:-1], 8 / 32, atol=0.1)
     shared = explanation.class_cluster[-1] > 0
-    after = company(explanation.tree, deepest, 4)
+    after = shares_with_it(explanation.tree, deepest, 4)
     np.testing.assert_array_equal(
         after[:-1] > 0, (explanation.class_cluster[:-1, shared] > 0).any(axis=1)
     )

@@ -73,6 +73,9 @@ def build() -> tuple[Path, Path]:
     for project in (ROOT, ROOT / "paper"):
         run(python, "-m", "build", "--no-isolation", "--outdir", files, project)
     run(python, "-m", "twine", "check", "--strict", *sorted(files.iterdir()))
+    for file in sorted(files.iterdir()):
+        sys.stdout.write(f"{file.name}: {file.stat().st_size / 1000:.0f} kB\n")
+    sys.stdout.flush()
     (wheel,), (paper,) = files.glob("setwise-*.whl"), files.glob("setwise_paper-*.whl")
     return wheel, paper
 

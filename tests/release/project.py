@@ -26,4 +26,4 @@ def needed_by(extra: str) -> list[str]:
 def lowest_versions() -> list[str]:
     """Every dependency and extra, pinned to the lowest version that pyproject.toml allows."""
     every = {*PROJECT["dependencies"], *(line for extra in EXTRAS for line in needed_by(extra))}
-    return sorted(re.sub(r">=([\w.]+)$", r"==\1", line) for line in every)
+    return sorted(re.sub(r">=([\w.]+)(,<[\w.]+)?$", r"==\1", line) for line in every)

@@ -24,10 +24,11 @@ def commands(readme: str) -> list[list[str]]:
 
 
 def make_folders(folder: Path) -> None:
-    """Albums of three people, ``gallery/`` and ``new/``, and one more, ``album/``."""
+    """Albums of three people: ``gallery/``, ``heap/`` and ``new/``, and one ``album/``."""
     for person, name in enumerate(PEOPLE):
-        for album in ("beach", "home"):
+        for number, album in enumerate(("beach", "home", "garden")):
             _write_album(folder / "gallery" / name / album, person)
+            _write_album(folder / "heap" / f"album {3 * number + person}", person)
         _write_album(folder / "new" / f"day {person + 1}", person)
     _write_album(folder / "album", 0)
 

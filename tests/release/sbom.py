@@ -1,6 +1,6 @@
 """What an environment of setwise consists of, as CycloneDX 1.6 (JSON).
 
-    python tests/release/sbom.py setwise-0.1.0.cdx.json
+    python tests/release/sbom.py setwise-VERSION.cdx.json
 
 Reads the metadata of what is installed. Needs the standard library alone, and no network.
 """

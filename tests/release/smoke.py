@@ -29,7 +29,7 @@ def main() -> None:
         subprocess.run([command, *arguments], check=True)
     for code in blocks(readme, "python"):
         exec(compile(code, "README.md", "exec"), {})
-    for made in ("demo/explanation.png", "why.html", "why.png", "people.setwise"):
+    for made in ("demo/explanation.png", "why.html", "why.png", "things.setwise"):
         if not (here / made).exists():
             sys.exit(f"smoke.py: {made} was not made.")
     sys.stdout.write(f"setwise {setwise.__version__}: all of it works\n")

@@ -19,11 +19,14 @@ PERMISSIVE = re.compile(r"MIT|BSD|Apache|ISC|PSF|Python Software|MPL|Mozilla|Boo
 # Declared copyleft: asked for by name only, never part of "all".
 ASKED_FOR = {"pi-heif": "LGPL: libheif and libde265 decode the photos of phones"}
 # Libraries inside wheels, by the starts of their file names.
-COPYLEFT_LIBRARIES = ("libx264", "libx265", "libavcodec", "libheif", "libde265", "libgmp")
+COPYLEFT_LIBRARIES = (
+    "libx264", "libx265", "libavcodec", "libheif", "libde265", "libgmp", "libraw",
+)  # fmt: skip
 BUNDLED = {
     "av": {"libx264", "libx265", "libavcodec", "libgmp"},
     "opencv-python-headless": {"libavcodec"},
     "pi-heif": {"libheif", "libde265"},
+    "rawpy": {"libraw"},
 }
 
 
@@ -61,7 +64,7 @@ def test_its_licence_is_permissive(name):
 
 def test_what_is_copyleft_has_to_be_asked_for_by_name():
     asked_for = {Requirement(line).name for line in needed_by("all")}
-    assert not asked_for & set(ASKED_FOR)
+    assert not asked_for & {*ASKED_FOR, "rawpy"}
     for name in set(ASKED_FOR) & set(WITH_EXTRAS):
         assert COPYLEFT.search(licence(WITH_EXTRAS[name])), f"{name} is none any more: say so"
 

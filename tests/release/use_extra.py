@@ -67,6 +67,12 @@ def faces() -> None:
             raise
 
 
+def dlib() -> None:
+    faces()
+    photo = np.zeros((1, 90, 90, 3), np.uint8)
+    assert setwise.features.Faces("dlib").transform(photo).shape == (1, 128)
+
+
 def mat() -> None:
     sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "io"))
     from mat73_writer import save_mat73
@@ -79,6 +85,15 @@ def heif() -> None:
     import pi_heif
 
     pi_heif.register_heif_opener()
+
+
+def raw() -> None:
+    import rawpy
+
+    from setwise.io.decode import SUFFIXES
+
+    assert rawpy.libraw_version
+    assert ".cr2" in SUFFIXES
 
 
 def onnx() -> None:
@@ -146,7 +161,7 @@ def everything() -> None:
 JOBS: dict[str, Callable[[], None]] = {
     job.__name__: job
     for job in (
-        *(plot, image, video, faces, mat, heif, onnx, network, report, dask),
+        *(plot, image, video, faces, dlib, mat, heif, raw, onnx, network, report, dask),
         *(faiss, milvus, pgvector, serve),
     )
 } | {"all": everything}

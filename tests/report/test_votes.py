@@ -56,7 +56,7 @@ def test_classes_that_are_equally_near_share_a_vote(why):
 
 def test_members_that_share_no_cluster_do_not_vote(why):
     found = counted(judged(why, [1, 2, 3], NONE_NEAR))
-    assert (found.n_votes, found.n_silent) == (1, 1)
+    assert (found.n_votes, found.n_abstained) == (1, 1)
 
 
 def test_members_count_by_their_weight(why):

@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-from scipy import stats
 
+from setwise.evaluation import adjusted_for_many, chance_of_difference, corrected_chance
 from setwise_paper.spec import Published
 from setwise_paper.support import BoolArray, duration, printable
 
@@ -144,13 +144,9 @@ def p_values(results: Mapping[str, Mapping[Any, Result]]) -> dict[str, float | N
     """
     first, *others = results
     raw = {name: _p_value(results[first], results[name]) for name in others}
-    known = sorted((value, name) for name, value in raw.items() if value is not None)
-    adjusted: dict[str, float | None] = dict.fromkeys(results)
-    largest = 0.0
-    for place, (value, name) in enumerate(known):
-        largest = max(largest, min(1.0, value * (len(known) - place)))
-        adjusted[name] = largest
-    return adjusted
+    known = [name for name in others if raw[name] is not None]
+    adjusted = adjusted_for_many([raw[name] or 0.0 for name in known])
+    return dict.fromkeys(results) | dict(zip(known, adjusted.tolist(), strict=True))
 
 
 def _p_value(one: Mapping[Any, Result], other: Mapping[Any, Result]) -> float | None:
@@ -161,16 +157,11 @@ def _p_value(one: Mapping[Any, Result], other: Mapping[Any, Result]) -> float | 
         right = [
             np.concatenate([_is_right(r) for r in side]) for side in zip(*pairs, strict=True)
         ]
-        n_one, n_other = int((right[0] & ~right[1]).sum()), int((right[1] & ~right[0]).sum())
-        n_apart = n_one + n_other
-        return float(stats.binomtest(n_one, n_apart).pvalue) if n_apart else 1.0
-    apart = np.array([accuracy_of(a) - accuracy_of(b) for a, b in pairs])
-    if np.ptp(apart) == 0:
-        return 1.0 if apart[0] == 0 else 2 * 0.5 ** len(apart)  # a sign test
-    n_probes = np.mean([len(a["truth"]) for a, _ in pairs])
-    n_gallery = np.mean([a["n_gallery"] for a, _ in pairs])
-    variance = apart.var(ddof=1) * (1 / len(apart) + n_probes / n_gallery)
-    return float(2 * stats.t.sf(abs(apart.mean()) / np.sqrt(variance), len(apart) - 1))
+        return chance_of_difference(*right)
+    apart = np.array([accuracy_of(a) - accuracy_of(b) for a, b in pairs]) / 100.0
+    n_probes = float(np.mean([len(a["truth"]) for a, _ in pairs]))
+    n_gallery = float(np.mean([a["n_gallery"] for a, _ in pairs]))
+    return corrected_chance(apart, n_probes / n_gallery)
 
 
 def _is_right(result: Result) -> BoolArray:

@@ -89,7 +89,7 @@ def reported(
     results: Iterable[Result], total: int, what: str, progress: Progress | None = None
 ) -> Iterator[Result]:
     """Pass results on, and tell ``progress`` or the log how many are done."""
-    started = told = time.monotonic()
+    started = logged = time.monotonic()
     if progress is not None:
         progress(what, 0, total)
     for done, result in enumerate(results, start=1):
@@ -97,8 +97,8 @@ def reported(
         now = time.monotonic()
         if progress is not None:
             progress(what, done, total)
-        elif now - told >= LOG_EVERY_S and done < total:
-            told, left = now, (now - started) / done * (total - done)
+        elif now - logged >= LOG_EVERY_S and done < total:
+            logged, left = now, (now - started) / done * (total - done)
             share = 100 * done // total
             logger.info("%s: %d %% done, about %.0f s left", what, share, left)
 

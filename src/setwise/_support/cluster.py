@@ -24,6 +24,7 @@ from joblib import Parallel, delayed
 from joblib.parallel import LokyBackend, get_active_backend
 
 from setwise._support.extras import require
+from setwise._support.memory import keep_freed_memory
 from setwise._support.parallel import one_blas_thread
 from setwise.errors import SetwiseError
 
@@ -251,6 +252,7 @@ def _look(mark: Path) -> tuple[str, str | None]:
 
 
 def _at_worker(work: Callable[[Any, Any], Any], handle: Any, item: Any) -> Any:
+    keep_freed_memory()
     with _READING:  # once, however many threads ask
         shared = _read(handle) if isinstance(handle, Path) else handle
     with one_blas_thread():

@@ -5,9 +5,13 @@ from __future__ import annotations
 import ctypes
 import os
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from setwise.errors import TooLargeError
+
+# Of glibc's malloc.h.
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3
 
 
 def available_memory() -> int | None:
@@ -30,6 +34,28 @@ def require_memory(needed: int, what: str, advice: str) -> None:
         amounts = f"{_readable(needed)} of memory, and {_readable(free)} is available"
         msg = f"{what} needs about {amounts}. {advice}"
         raise TooLargeError(msg)
+
+
+def give_back_memory() -> None:
+    """Return memory that is free in this process to the system, where the C library can.
+
+    After work on a whole gallery, more may be kept for later than the gallery takes.
+    """
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+@cache
+def keep_freed_memory() -> None:
+    """Let this process, a worker, keep up to 128 MiB that it frees.
+
+    Dask starts workers so that they give it back at once, and those of joblib do, too: each
+    step of a probe would get its memory anew, page by page.
+    """
+    with suppress(OSError, AttributeError, TypeError):  # no glibc
+        change = ctypes.CDLL(None).mallopt
+        change(_TRIM_THRESHOLD, 2**27)
+        change(_MMAP_THRESHOLD, 2**25)
 
 
 def _readable(amount: int) -> str:

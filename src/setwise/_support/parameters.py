@@ -14,6 +14,8 @@ from setwise.errors import ParameterError
 
 # Entries of a sequence, so that an endless generator is refused; threads, likewise.
 _MOST = 10_000
+# Of an image: a larger one in a file would take memory before anything is looked at.
+LARGEST_SIDE = 4096
 _SEEDS = 2**31 - 1
 
 
@@ -117,9 +119,11 @@ def pair(size: int | tuple[int, int]) -> tuple[int, int]:
 def check_shape(owner: str, name: str, value: Any, *, optional: bool = False) -> None:
     """Refuse anything but a number of pixels, or a height and a width."""
     sides = value if isinstance(value, tuple | list) else (value, value)
-    is_fine = len(sides) == 2 and all(is_whole(side) and side >= 1 for side in sides)
+    is_fine = len(sides) == 2 and all(
+        is_whole(side) and 1 <= side <= LARGEST_SIDE for side in sides
+    )
     if not is_fine and not (optional and value is None):
-        expected = "an int of at least 1 or a pair of such (height, width)"
+        expected = f"an int of 1 to {LARGEST_SIDE} or a pair of such (height, width)"
         refuse(owner, name, expected + (", or None" if optional else ""), value)
 
 

@@ -43,7 +43,7 @@ def reported(
     A callback ``progress`` is called instead: before the first result, and after each.
     """
     logger = logging.getLogger("setwise")
-    first = told = time.monotonic()
+    first = logged = time.monotonic()
     if progress is not None:
         progress(what, 0, total)
     for done, result in enumerate(results, start=1):
@@ -53,6 +53,6 @@ def reported(
             continue
         now = time.monotonic()
         first = now if done == 1 else first
-        if now - told >= EVERY and done < total:
-            told = now
+        if now - logged >= EVERY and done < total:
+            logged = now
             logger.info("%s", words(what, done, total, now - first), extra={"is_part": True})

@@ -17,6 +17,12 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things: ``"1 set"``, ``"2 sets"``, ``"2 classes"``."""
+    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
+    return f"{number} {noun if number == 1 else plural}"
+
+
 def spreadsheet_cell(value: Any) -> Any:
     """A value for a cell of a CSV file: text that would be a formula is quoted.
 
@@ -53,7 +59,7 @@ def free_name(name: str, taken: Iterable[str]) -> str:
 
 
 def free_names(names: Iterable[str], taken: Iterable[str]) -> list[str]:
-    """The names, with numbers behind those that are taken or repeated."""
+    """The names, with a number behind each taken or repeated one."""
     used, free = set(taken), []
     for name in names:
         free.append(free_name(name, used))

@@ -4,6 +4,7 @@ from setwise.baselines.covariance import LogEuclidean
 from setwise.baselines.hulls import AHISD, CHISD
 from setwise.baselines.iscrc import ISCRC
 from setwise.baselines.kernel_sets import CDL, GDA
+from setwise.baselines.mean_clusters import MeanClusters
 from setwise.baselines.nearest_points import RNP, SANP
 from setwise.baselines.patches import MDA, MMD
 from setwise.baselines.simple import FrameVote, MeanCosine, MeanVector, MinimumDistance
@@ -24,6 +25,7 @@ __all__ = [
     "SANP",
     "FrameVote",
     "LogEuclidean",
+    "MeanClusters",
     "MeanCosine",
     "MeanVector",
     "MinimumDistance",

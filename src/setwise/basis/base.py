@@ -34,6 +34,8 @@ class Basis(Part, ABC):
     """
 
     family: ClassVar[str] = "basis"
+    #: Whether columns depend on random numbers.
+    is_random: ClassVar[bool] = True
     #: Whether columns are orthonormal and of arbitrary sign, so that only their span matters.
     is_orthonormal: ClassVar[bool] = False
     #: Whether columns are orthogonal and their lengths count: sets are compared by the sum of
@@ -101,6 +103,7 @@ class SVD(Basis):
     """
 
     name: ClassVar[str] = "svd"
+    is_random: ClassVar[bool] = False
     is_orthonormal: ClassVar[bool] = True
 
     def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
@@ -123,6 +126,7 @@ class CentredSVD(Basis):
     """
 
     name: ClassVar[str] = "centred"
+    is_random: ClassVar[bool] = False
     is_orthonormal: ClassVar[bool] = True
 
     @property
@@ -152,7 +156,7 @@ def svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArray]:
     >>> [basis.shape for basis in svd_bases(np.eye(2, 3), (1, 2, 3))]
     [(3, 1), (3, 2), (3, 2)]
     """
-    directions = principal_directions(vectors)
+    directions = principal_directions(vectors, most=max(dims))
     return [directions[:, :d] for d in dims]
 
 
@@ -171,7 +175,7 @@ def centred_svd_bases(vectors: FloatArray, dims: Sequence[int]) -> list[FloatArr
     """
     # The mean is rounded in proportion to the vectors, however little they vary.
     scale = float(np.linalg.norm(vectors))
-    directions = principal_directions(vectors - vectors.mean(axis=0), scale)
+    directions = principal_directions(vectors - vectors.mean(axis=0), scale, max(dims))
     return [directions[:, :d] for d in dims] if directions.size else svd_bases(vectors, dims)
 
 
@@ -181,21 +185,49 @@ def numerical_rank(strengths: FloatArray, shape: tuple[int, ...], scale: float =
     return int((strengths > floor).sum())
 
 
-def principal_directions(vectors: FloatArray, scale: float = 0.0) -> FloatArray:
+def principal_directions(
+    vectors: FloatArray, scale: float = 0.0, most: int | None = None
+) -> FloatArray:
     """Left singular vectors of ``vectors.T`` that stand above rounding at ``scale``.
 
-    Signs do not depend on the order of the set: the cubes of its coordinates along each
-    vector sum to a positive number.
+    At most so many, or all. Signs do not depend on the order of the set: the cubes of its
+    coordinates along each vector sum to a positive number.
     """
-    decomposed = linalg.svd(vectors, full_matrices=False, check_finite=False)
+    decomposed = _by_products(vectors, most)
+    if decomposed is None:
+        decomposed = linalg.svd(vectors, full_matrices=False, check_finite=False)
     coordinates, strengths, directions = decomposed
-    rank = numerical_rank(strengths, vectors.shape, scale)
+    rank = min(numerical_rank(strengths, vectors.shape, scale), most or len(strengths))
     kept = directions[:rank].T
     lean = (coordinates[:, :rank] ** 3).sum(axis=0)
     largest = kept[np.abs(kept).argmax(axis=0), np.arange(kept.shape[1])]
     # Where they sum to zero, the largest entry decides.
     signs = np.sign(np.where(np.abs(lean) > 1e-9, lean, largest))
     return np.ascontiguousarray(kept * signs)
+
+
+# Smallest eigenvalue of the products of vectors, relative to the largest, that is exact enough.
+LEAST_PRODUCT = 1e-4
+
+
+def _by_products(
+    vectors: FloatArray, most: int | None
+) -> tuple[FloatArray, FloatArray, FloatArray] | None:
+    """The first factors of the singular value decomposition, by products of the vectors.
+
+    Several times as fast, where a few strong directions of many features are wanted; None
+    where they are not, or too weak: eigenvalues are squares, and lose half of the digits.
+    """
+    if most is None or not most < len(vectors) <= vectors.shape[1]:
+        return None
+    squares, coordinates = np.linalg.eigh(vectors @ vectors.T)
+    if not squares[-most] > LEAST_PRODUCT * squares[-1]:
+        return None
+    coordinates, strengths = (
+        coordinates[:, : -most - 1 : -1],
+        np.sqrt(squares[: -most - 1 : -1]),
+    )
+    return coordinates, strengths, (coordinates.T @ vectors) / strengths[:, None]
 
 
 # The tree of more vectors takes long and adds little.
@@ -216,6 +248,7 @@ class Means(Basis):
     """
 
     name: ClassVar[str] = "means"
+    is_random: ClassVar[bool] = False
 
     def columns(self, vectors: FloatArray, dims: Sequence[int], rng: Any) -> list[FloatArray]:
         """See :func:`means_bases`."""
@@ -236,6 +269,7 @@ class Mean(Basis):
     """
 
     name: ClassVar[str] = "mean"
+    is_random: ClassVar[bool] = False
 
     def offered(self, dims: Sequence[int]) -> tuple[int, ...]:
         """One column, always."""
@@ -264,6 +298,7 @@ class Vectors(Basis):
     """
 
     name: ClassVar[str] = "vectors"
+    is_random: ClassVar[bool] = False
     has_graph: ClassVar[bool] = False
     holds_vectors: ClassVar[bool] = True
     most: int = 100
@@ -327,5 +362,5 @@ def _thinned(vectors: FloatArray) -> FloatArray:
     step = -(-len(vectors) // MOST_VECTORS)
     if step == 1:
         return vectors
-    along = vectors @ principal_directions(vectors)[:, 0]
+    along = vectors @ principal_directions(vectors, most=1)[:, 0]
     return vectors[np.argsort(along, kind="stable")[::step]]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from scipy import linalg
 
 from setwise._support.parameters import check_choice, check_count, check_number
 from setwise._support.types import FloatArray
@@ -46,6 +45,7 @@ class Spread(Basis):
     """
 
     name: ClassVar[str] = "spread"
+    is_random: ClassVar[bool] = False
     has_lengths: ClassVar[bool] = True
     has_graph: ClassVar[bool] = False
     centred: bool = False
@@ -99,8 +99,8 @@ def spread_basis(
     rows = vectors - vectors.mean(axis=0) if centred else vectors
     n, width = rows.shape
     gram = rows @ rows.T if n < width else rows.T @ rows
-    first = max(len(gram) - n_columns, 0)
-    moments, found = linalg.eigh(gram, subset_by_index=(first, len(gram) - 1))
+    moments, found = np.linalg.eigh(gram)
+    moments, found = moments[-n_columns:], found[:, -n_columns:]
     # Moments are rounded in proportion to the largest, and to the vectors if these are centred.
     floor = float(np.einsum("ij,ij->", vectors, vectors)) * max(n, width) * _ROUNDING
     is_kept = moments > floor

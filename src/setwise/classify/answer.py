@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
 import numpy.typing as npt
 
 from setwise._support.types import BoolArray, FloatArray
 from setwise.gallery.fusion import Fusion, ScoreMatrix, fuse
-
-if TYPE_CHECKING:
-    from setwise.classify.explanation import Explanation
+from setwise.sets.labels import json_label
 
 # Least probabilities of answers that are called so.
 SURE, QUITE_SURE = 0.9, 0.7
@@ -64,8 +61,8 @@ class Answer:
     def __repr__(self) -> str:
         n_out, n_vectors = int((~self.is_typical).sum()), len(self.is_typical)
         return (
-            f"Answer({self.name!r}: label={_plain(self.label)!r}, "
-            f"nearest={_plain(self.nearest)!r}, probability={self.probability:.3f}, "
+            f"Answer({self.name!r}: label={json_label(self.label)!r}, "
+            f"nearest={json_label(self.nearest)!r}, probability={self.probability:.3f}, "
             f"margin={self.margin:.3f}, {n_out} of {n_vectors} vectors out of place)"
         )
 
@@ -74,11 +71,11 @@ class Answer:
         shares = zip(self.classes, self.probabilities, strict=True)
         return {
             "set": self.name,
-            "label": _plain(self.label),
-            "nearest": _plain(self.nearest),
+            "label": json_label(self.label),
+            "nearest": json_label(self.nearest),
             "is_known": self.is_known,
             "probability": self.probability,
-            "runner_up": _plain(self.runner_up),
+            "runner_up": json_label(self.runner_up),
             "margin": self.margin,
             "nearness": self.nearness,
             "n_vectors": len(self.is_typical),
@@ -92,12 +89,6 @@ class Answer:
         return self.classes[fuse(self.score_matrix, Fusion.of(fusion, "Answer.fused_by")).code]
 
 
-def _plain(label: Any) -> Any:
-    """A label in JSON types; dates and the like become text."""
-    value = label.item() if isinstance(label, np.generic) else label
-    return value if value is None or isinstance(value, str | int | float) else str(value)
-
-
 class Sentence(NamedTuple):
     """One sentence about an answer, in three parts: the label is the second."""
 
@@ -109,7 +100,7 @@ class Sentence(NamedTuple):
         return "".join(self)
 
 
-def kind_of(answer: Answer | Explanation) -> str:
+def kind_of(answer: Answer) -> str:
     """``"guess"``, ``"unknown"``, ``"unsure"`` or ``"known"``."""
     if not answer.is_informed:
         return "guess"
@@ -118,7 +109,7 @@ def kind_of(answer: Answer | Explanation) -> str:
     return "unsure" if answer.probability < QUITE_SURE else "known"
 
 
-def sureness(answer: Answer | Explanation) -> str:
+def sureness(answer: Answer) -> str:
     """How sure an answer is, in a word or two."""
     kind = kind_of(answer)
     if kind == "known":
@@ -126,7 +117,7 @@ def sureness(answer: Answer | Explanation) -> str:
     return {"guess": "no answer"}.get(kind, kind)
 
 
-def sentence(answer: Answer | Explanation) -> Sentence:
+def sentence(answer: Answer) -> Sentence:
     """An answer in one plain sentence, for readers who have not read the paper."""
     kind, label = kind_of(answer), str(answer.nearest)
     if kind == "guess":
@@ -145,14 +136,14 @@ def sentence(answer: Answer | Explanation) -> Sentence:
     return Sentence("This is ", label, f" – {sureness(answer)}, {rest}")  # noqa: RUF001 (a dash)
 
 
-def _carried(answer: Answer | Explanation) -> str:
+def _carried(answer: Answer) -> str:
     """The unlabelled sets that most of the label came through, in a sentence of its own."""
     names = [f"{name} ({share:.0%})" for name, share in answer.carried_by[:_MOST_CARRIERS]]
     more = " and others" if len(answer.carried_by) > _MOST_CARRIERS else ""
     return f" The label came by way of {', '.join(names)}{more}." if names else ""
 
 
-def runner_up_probability(answer: Answer | Explanation) -> float:
+def runner_up_probability(answer: Answer) -> float:
     """Of the runner-up; 0 where there is none."""
     if answer.runner_up is None:
         return 0.0

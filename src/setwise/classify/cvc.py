@@ -21,7 +21,7 @@ from setwise._support.warned import warn_user
 from setwise.classify.answer import Answer
 from setwise.classify.explanation import Explanation
 from setwise.classify.group import group
-from setwise.classify.image_looks import image_looks, named_features
+from setwise.classify.image_features import image_representations, named_features
 from setwise.classify.judge import judge
 from setwise.classify.judge_together import judge_together, of_all_classes, transduced
 from setwise.classify.pictured import explain_set
@@ -232,14 +232,13 @@ class CVC(PartParameters, SetClassifier):
         ----------
         features : str or sequence of str, default="auto"
             ``"pixels"`` (20 x 20), ``"edges"`` (oriented gradients at 64 x 64, in cells of 8
-            and of 16 pixels: ``pip install "setwise[image]"``), ``"network"``
-            (:class:`setwise.features.Network`) or ``"faces"``
+            and of 16 pixels), ``"network"`` (:class:`setwise.features.Network`) or ``"faces"``
             (:class:`setwise.features.Faces`). ``"auto"`` takes all installed but ``"faces"``.
         **parameters
             Other parameters of the class.
         """
-        looks = tuple(image_looks(named_features(features, "CVC.for_images")))
-        return cls(**({"representations": looks} | parameters))
+        names = named_features(features, "CVC.for_images")
+        return cls(**({"representations": tuple(image_representations(names))} | parameters))
 
     @classmethod
     def for_turntables(cls, **parameters: Any) -> Self:
@@ -249,8 +248,8 @@ class CVC(PartParameters, SetClassifier):
         this is the best on ETH-80. Where sets show other sides of their objects, or other
         light, it is much worse: docs/accuracy.md.
         """
-        looks = image_looks(("pixels", "edges"))
-        centred = tuple(look for look in looks if look[1] == "centred")
+        pairs = image_representations(("pixels", "edges"))
+        centred = tuple((view, basis) for view, basis in pairs if basis == "centred")
         return cls(**({"representations": centred} | parameters))
 
     def describe(self) -> Description:
@@ -557,8 +556,8 @@ class CVC(PartParameters, SetClassifier):
         how |= {"n_jobs": self.n_jobs, "caller": f"CVC.{caller}"}
         if together:
             how.pop("stop_early", None)
-            company = getattr(self, "unlabelled_", None)
-            answers = iter(judge_together(gallery, X, company=company, **how))
+            others = getattr(self, "unlabelled_", None)
+            answers = iter(judge_together(gallery, X, others=others, **how))
         else:
             answers = judge(gallery, X, **how)
         return (replace(answer, unknown_label=self.unknown_label) for answer in answers)

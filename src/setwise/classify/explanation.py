@@ -92,7 +92,7 @@ class MemberVote:
     snr: float  # second smallest distance over the smallest
 
     @property
-    def look(self) -> str:
+    def source(self) -> str:
         """What all dimensionalities of it share: representation, and evidence but clusters."""
         is_clusters = self.evidence == ClusterOverlap.name
         return self.representation if is_clusters else f"{self.representation}: {self.evidence}"

@@ -10,12 +10,16 @@ from setwise._support.types import FloatArray, IntArray
 from setwise.classify.answer import Answer
 from setwise.classify.judge import judge
 from setwise.errors import reject
+from setwise.gallery.bases import tried_sets
 from setwise.gallery.gallery import Gallery
-from setwise.together.clusters import group_graph, membership
-from setwise.together.graph import relate
+from setwise.sets import SetBatch
+from setwise.together.find import find_groups
 from setwise.together.grouping import Grouping, in_heap
 from setwise.together.links import Links
 from setwise.together.suggest import Suggestions, suggest
+
+# Sets of a gallery that help to find groups beside it.
+MOST_COMPANY = 200
 
 
 def group(
@@ -31,7 +35,8 @@ def group(
 
     Sets that must be linked are of one class, that of the most certain known one among them.
     Of two sets that cannot be linked and have one class, the less certain loses it. The others
-    are related by the gallery's members and weights.
+    are grouped by the gallery's members, at the scale
+    at which its own sets would fall into its classes.
 
     Parameters
     ----------
@@ -60,18 +65,28 @@ def group(
     known = codes >= 0
     labels[known] = gallery.classes[codes[known]]
     rest = np.flatnonzero(~known)
-    groups = np.full(len(batch), -1)
-    found, graph = Suggestions((), (), ()), None
+    groups, found = np.full(len(batch), -1), Suggestions((), (), ())
+    graph, probabilities[rest] = None, 0.0
     if len(rest) > 1:
-        # In the order of content, so that the heap's order makes no difference.
-        graph = relate(batch[rest], gallery=gallery, n_jobs=n_jobs, caller=caller)
-        inner = links.among(rest)
-        groups[rest] = group_graph(graph, inner)[1]
-        probabilities[rest] = membership(graph, groups[rest])
-        found = in_heap(suggest(graph, groups[rest], inner), rest)
-    else:
-        probabilities[rest] = 0.0
+        new = find_groups(
+            batch[rest],
+            links.among(rest),
+            description=gallery.description,
+            labelled=company(gallery),
+            n_jobs=n_jobs,
+            caller=caller,
+        )
+        groups[rest], probabilities[rest] = new.labels, new.probabilities
+        found, graph = in_heap(suggest(new), rest), new.graph
     return Grouping(batch, labels, groups, probabilities, found, graph)
+
+
+def company(gallery: Gallery) -> tuple[SetBatch, IntArray] | None:
+    """Some sets of a gallery and their classes, if it has its vectors."""
+    if not gallery.has_vectors:
+        return None
+    some = tried_sets(gallery.codes, MOST_COMPANY)
+    return gallery.sets[some], gallery.codes[some]
 
 
 def linked_classes(

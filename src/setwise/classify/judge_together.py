@@ -22,12 +22,12 @@ def judge_together(
     gallery: Gallery,
     sets: Any,
     *,
-    company: SetBatch | None = None,
+    others: SetBatch | None = None,
     n_jobs: int | None = None,
     progress: Progress | None = None,
     caller: str = "judge_together",
 ) -> list[Answer]:
-    """Judge sets together; one set without company is judged alone.
+    """Judge sets together; one set without others is judged alone.
 
     Each set is judged alone first, which says whether it is of an unknown class. The labels of
     the gallery are then spread over all sets (:func:`setwise.together.transduce`). Where the
@@ -41,7 +41,7 @@ def judge_together(
         With its vectors.
     sets : SetBatch, list of arrays of shape (n_vectors_i, n_features), or 3-D array
         Probes.
-    company : SetBatch, optional
+    others : SetBatch, optional
         Further unlabelled sets, which get no answers. Copies of probes are left out.
     n_jobs, progress, caller
         As for :func:`setwise.classify.judge`.
@@ -58,8 +58,8 @@ def judge_together(
     ([0, 0, 0], 2)
     """
     probes = gallery.check(sets, caller)
-    others = [] if company is None else _not_among(company, probes)
-    batch = SetBatch.join([probes, *others]) if others else probes
+    more = [] if others is None else _not_among(others, probes)
+    batch = SetBatch.join([probes, *more]) if more else probes
     alone = list(judge(gallery, batch, n_jobs=n_jobs, progress=progress, caller=caller))
     if len(batch) == 1:
         return alone
@@ -76,12 +76,12 @@ def judge_together(
     ]
 
 
-def _not_among(company: SetBatch, probes: SetBatch) -> list[SetBatch]:
-    """The company without copies of probes, as one batch; or none."""
+def _not_among(others: SetBatch, probes: SetBatch) -> list[SetBatch]:
+    """The others without copies of probes, as one batch; or none."""
     of_type = probes.vectors.dtype
     known = {vectors.tobytes() for vectors in probes}
-    kept = [i for i, v in enumerate(company) if v.astype(of_type).tobytes() not in known]
-    return [company[kept]] if kept else []
+    kept = [i for i, v in enumerate(others) if v.astype(of_type).tobytes() not in known]
+    return [others[kept]] if kept else []
 
 
 def _moved(
@@ -140,7 +140,7 @@ def of_all_classes(
     rows: Sequence[FloatArray],
     others: Any = 0.0,
 ) -> FloatArray:
-    """Rows with a number for every class; ``others`` for those that are no candidates."""
+    """Rows with a number for every class; ``others`` for classes that are no candidates."""
     everything = np.empty((len(answers), len(classes)))
     everything[:] = np.reshape(others, (-1, 1))
     for filled, answer, row in zip(everything, answers, rows, strict=True):

@@ -17,6 +17,7 @@ import typer
 from typer import Option
 
 from setwise._support.compiled import plain_interrupts
+from setwise._support.text import counted as counted
 from setwise._support.text import printable
 from setwise.errors import DataError, SetwiseError, SetwiseWarning
 
@@ -43,23 +44,20 @@ _ANY_WIDTH = 10_000
 _OPTIONS = (
     "every_s", "follow_links", "max_bad", "max_files", "max_pixels", "min_length", "min_size",
 )  # fmt: skip
+_FUNCTION = re.compile(
+    r"^(CVC(\.\w+)?|load_\w+|find_faces|face_tracks|compare|cross_validate): "
+)
 _ARGUMENT = re.compile(rf"\b({'|'.join(_OPTIONS)})\b( ?= ?(?=[\d.]))?")
 
 
 def in_shell_words(text: str) -> str:
-    """A message of the library with the options of the shell for the arguments of Python.
+    """A message of the library without functions and arguments of Python, with shell options.
 
-    >>> in_shell_words('more than max_pixels=3071. Raise max_pixels, or on_error="skip".')
-    'more than --max-pixels 3071. Raise --max-pixels, or --skip-bad.'
+    >>> in_shell_words('load_images: more than max_pixels=3071. Or use on_error="skip".')
+    'more than --max-pixels 3071. Or use --skip-bad.'
     """
-    plain = text.replace('on_error="skip"', "--skip-bad")
+    plain = _FUNCTION.sub("", text).replace('on_error="skip"', "--skip-bad")
     return _ARGUMENT.sub(lambda m: f"--{m[1].replace('_', '-')}" + (" " if m[2] else ""), plain)
-
-
-def counted(number: int, noun: str) -> str:
-    """``"1 set"``, ``"2 sets"``, ``"2 classes"``."""
-    plural = f"{noun}es" if noun.endswith("s") else f"{noun}s"
-    return f"{number} {noun if number == 1 else plural}"
 
 
 def say(text: str, *, err: bool = False) -> None:

@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -30,13 +29,14 @@ from setwise.cli.photo_faces import sheet_rows, write_faces, write_table
 if TYPE_CHECKING:
     from setwise._support.progress import Progress
     from setwise.faces.contact_sheet import SheetRow
+    from setwise.faces.sightings import Finding
     from setwise.faces.tracks import FaceTrack, FaceTracks
 
 OWNER, MAX_FILES = "setwise faces", 100_000
 # Heads seldom move by more than half of their width in this time, and more frames add little.
 EVERY_S = 0.2
 MIN_SIZE = 30
-_SMALLEST = "Least side of a face: by default 30 pixels in clips, 1/40 of the width of photos."
+_SMALLEST = "Least side of a face: by default 30 pixels in clips, 1/64 of the width of photos."
 COLUMNS = (
     "clip", "class", "folder", "first_frame", "last_frame", "start_s", "seconds", "n_faces",
     "median_size", "n_tracks",
@@ -44,7 +44,7 @@ COLUMNS = (
 
 _CLIPS = "Photos, clips, or folders of them; without -o, the last one is OUT."
 Sources = Annotated[list[Path], Argument(metavar="SOURCE...", help=_CLIPS)]
-_JOIN = "Join tracks of one person in a clip; by default if dlib is installed."
+_JOIN = "Join tracks of one person in a clip; by default if the networks are installed."
 Join = Annotated[bool | None, Option("--join/--no-join", help=_JOIN, show_default=False)]
 
 
@@ -55,20 +55,20 @@ def faces(
     out: Annotated[
         Path | None, Option("--out", "-o", metavar="OUT", help="New or empty folder.")
     ] = None,
-    size: Annotated[int, Option(min=1, help="Pixels of a side of the images.")] = 30,
+    size: Annotated[int, Option(min=1, help="Pixels of a side of the images.")] = 96,
     equalise: Annotated[bool, Option("--equalise", help="Equalise histograms.")] = False,
     min_length: Annotated[int, Option(min=1, help="Least faces of a track.")] = 5,
     min_size: Annotated[int | None, Option(min=1, help=_SMALLEST, show_default=False)] = None,
     every_s: Annotated[float, Option(help="Seconds between frames read.")] = EVERY_S,
     every: Annotated[int | None, Option(min=1, help="Read each n-th frame.")] = None,
-    margin: Annotated[float, Option(min=0, help="Share added at each side.")] = 0.0,
+    margin: Annotated[float, Option(min=0, help="Share added at each side.")] = 0.2,
     join: Join = None,
     skip_bad: Annotated[bool, Option("--skip-bad", help="List bad files, and go on.")] = False,
     no_cache: Annotated[bool, Option("--no-cache", help="Look at all photos again.")] = False,
 ) -> None:
     """Find all faces of photos, and follow those of clips; each becomes a set of images.
 
-    Faces are found by dlib if it is installed; tracks of one person are then joined.
+    Tracks of one person in a clip are joined.
     All other commands read OUT. Each face of a photo goes to OUT/photo face 1/, and
     OUT/faces.csv has its box and quality; photos seen before take no time. A track of
     clip.mp4 goes to OUT/clip/track 1 (...)/, and one of anna/clip.mp4 to
@@ -92,16 +92,15 @@ def faces(
         "join": join, "on_error": "skip" if skip_bad else "raise",
     }  # fmt: skip
     with output.progress() as progress:
-        from setwise.faces.sightings import photos_and_clips
+        from setwise.faces.sightings import Finding, photos_and_clips
         from setwise.io.save import claim_folder
 
         photos, of_clips = photos_and_clips(sources)
-        for module in (*(("av",) if of_clips else ()), *(("dlib",) if photos else ())):
-            require(module, "faces")
+        if of_clips:
+            require("av", "faces")
         clips, notes = _find_clips(of_clips)
         work = _Work(claim_folder(OWNER, out), options, skip_bad, notes=notes)
-        how = {"min_size": min_size, "skip_bad": skip_bad, "cache": not no_cache}
-        work.do_all(clips, progress, dict.fromkeys(photos, how))
+        work.do_all(clips, progress, photos, Finding(min_size, skip_bad, not no_cache))
     if output.as_json:
         typer.echo(json.dumps(work.to_dict(), indent=2))
     elif output.quiet:
@@ -162,13 +161,14 @@ class _Work:
         self,
         clips: list[_Clip],
         progress: Progress | None,
-        photos: Mapping[Path, dict[str, Any]] = MappingProxyType({}),
+        photos: Sequence[Path],
+        how: Finding,
     ) -> None:
         """Read all clips and photos; each finished one has its rows."""
         from setwise.errors import reject
 
         with self._kept(len(clips)):
-            for source, how in photos.items():
+            for source in photos:
                 self._do_photos(source, how, progress)
             lengths = self._open_all(clips, progress)
             n_before, n_all = 0, sum(lengths.values())
@@ -178,11 +178,11 @@ class _Work:
                 n_before += n_frames
             if clips and not self.rows and not self.faces:
                 _, reason = self.skipped[0]
-                reject(f"{OWNER}: none of {len(clips)} clips gives a track. First: {reason}")
+                reject(f"{OWNER}: no track in {counted(len(clips), 'clip')}. First: {reason}")
             if not clips and not self.faces:
                 reject(
                     f"{OWNER}: no face was found in {counted(self.n_photos, 'photo')}. "
-                    "Expected faces that look at the camera; --min-size 40 finds smaller ones."
+                    "--min-size 20 looks for smaller ones."
                 )
 
     def to_dict(self) -> dict[str, Any]:
@@ -202,8 +202,8 @@ class _Work:
         done = {row.clip.path for row in self.rows}
         # Single frames of a finished clip may be skipped.
         n_left_out = len({path for path, _ in self.skipped} - done)
-        left_out = f", {n_left_out} clips left out" if n_left_out else ""
-        tracks = f"{len(self.rows)} tracks of {self.n_clips} clips"
+        left_out = f", {counted(n_left_out, 'clip')} left out" if n_left_out else ""
+        tracks = f"{counted(len(self.rows), 'track')} of {counted(self.n_clips, 'clip')}"
         faces = f"{counted(len(self.faces), 'face')} of {counted(self.n_photos, 'photo')}"
         told = [faces] * bool(self.n_photos) + [tracks] * bool(self.rows or not self.n_photos)
         return f"{' and '.join(told)} in {self.out}{left_out}"
@@ -234,10 +234,10 @@ class _Work:
                 lengths[clip] = video.expected
         return lengths
 
-    def _do_photos(self, source: Path, how: dict[str, Any], progress: Progress | None) -> None:
+    def _do_photos(self, source: Path, how: Finding, progress: Progress | None) -> None:
         from setwise.faces.sightings import faces_of
 
-        found = faces_of(source, progress=progress, **how)
+        found = faces_of(source, how, progress)
         self.faces += write_faces(found, self.out, self.options["size"])
         self.sheet += sheet_rows(found)
         self.n_photos += len(found.photos)
@@ -262,11 +262,12 @@ class _Work:
     @contextmanager
     def _skipping(self, clip: _Clip) -> Iterator[None]:
         from setwise.errors import DataError
+        from setwise.faces.tracks import NoTrackError
 
         try:
             yield
         except DataError as error:
-            if not self.skip_bad:
+            if not self.skip_bad and not isinstance(error, NoTrackError):
                 raise
             self.skipped.append((clip.path, str(error)))
 

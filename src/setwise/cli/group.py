@@ -216,7 +216,7 @@ def _grouped(
     return Found(
         tuple(names),
         tuple(clusters.probabilities_.tolist()),
-        suggest(clusters.graph_, clusters.labels_, clusters.links_),
+        suggest(clusters.found_, clusters.labels_),
         tuple(numbered[label] for label in range(clusters.n_clusters_)),
     )
 

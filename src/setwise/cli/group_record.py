@@ -21,6 +21,7 @@ FORMAT = 1
 # Two sets, by name and in order, or by index.
 Pair = tuple[str, str]
 Link = tuple[int, int]
+_UNREADABLE = OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError
 _NAMES, _PAIRS = ("groups", "given", "folders", "entries"), ("together", "apart")
 
 
@@ -61,9 +62,10 @@ class Record:
                 kind: {str(key): str(value) for key, value in content[kind].items()}
                 for kind in _NAMES
             }
+            _check_places([*found["folders"].values(), *found["entries"].values()])
         except FileNotFoundError:
             return cls()
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        except _UNREADABLE as error:
             msg = (
                 f"{path} cannot be read ({type(error).__name__}). Expected what `setwise "
                 "group` wrote. Put it back; if it is deleted, names and corrections are lost."
@@ -146,6 +148,13 @@ class Record:
         )
         _check_links(sets, must, cannot)
         return must, cannot
+
+
+def _check_places(places: Sequence[str]) -> None:
+    """Raise ValueError for a place outside of the folder: who wrote it may be a stranger."""
+    for place in map(Path, places):
+        if place.is_absolute() or ".." in place.parts or not place.parts:
+            raise ValueError
 
 
 def _by_value(of: Mapping[str, str]) -> dict[str, list[str]]:

@@ -65,7 +65,7 @@ class Reading:
     @property
     def needs_colour(self) -> bool:
         """Whether a network gets the images, which needs colours and details."""
-        from setwise.classify.image_looks import named_features
+        from setwise.classify.image_features import named_features
 
         names = named_features(self.features, "setwise --features")
         return not {"network", "faces"}.isdisjoint(names)

@@ -23,10 +23,15 @@ from setwise.cli.people_out import Outputs, face_rows
 from setwise.errors import DataError
 
 if TYPE_CHECKING:
-    from setwise import CVC, SetBatch
-    from setwise.faces.sightings import Seen
+    from contextlib import AbstractContextManager
+
+    from setwise.cli.people_change import Change
+    from setwise.faces.sightings import Seen, Sighting
+    from setwise.features.face_networks import NetworkName
 
 OWNER = "setwise people"
+# Pairs of people who may be one that are told.
+MOST_PAIRS = 5
 PeopleFile: TypeAlias = Annotated[Path, Argument(help="A file of `setwise people`.")]
 _SOURCES = "Photos, clips, or folders of them."
 _GALLERY = "A file of people: who is known is recognised, who is new is added."
@@ -55,25 +60,23 @@ def people(
       setwise name people.setwise "person 1" Anna
       setwise people photos/ new/ --gallery people.setwise --csv who.csv --xmp
     """
-    from setwise._support.extras import require
-
     if (out is None) == (gallery is None):
         msg = "give -o FILE for a new file of people, or --gallery FILE to add to one."
         raise typer.BadParameter(msg)
-    for module in ("dlib", "face_recognition_models"):
-        require(module, "faces")
-    files.check()
+    files.check(sources)
     if out is not None:
         check_output(out, "--out")
         check_free(out, force=False)
     with output.progress() as progress:
-        from setwise.faces.sightings import find_sightings
+        from setwise.faces.sightings import Finding, find_sightings
 
-        seen = find_sightings(sources, min_size, skip_bad, not no_cache, progress)
-        if out is not None:
-            who = _first(out, seen, min_faces)
-        else:
+        network = None if gallery is None else _network_in(gallery)
+        how = Finding(min_size, skip_bad, not no_cache, network)
+        seen = find_sightings(sources, how, progress)
+        if gallery is not None:
             who = _added(gallery, seen, min_faces)
+        elif out is not None:
+            who = _first(out, seen, min_faces)
     rows = face_rows(seen.sightings, who)
     _show(out or gallery, seen, who, rows, output)
     for told in files.write(seen, who, rows):
@@ -84,7 +87,7 @@ def _first(out: Path, seen: Seen, min_faces: int) -> list[str | None]:
     from setwise import CVC
     from setwise.faces.sightings import people_of, sets_of_people
 
-    who = people_of(seen.sightings, None, (), min_faces)
+    who = people_of(seen.sightings, (), min_faces)
     n_people = len(set(who) - {None})
     if n_people < 2:
         msg = (
@@ -93,35 +96,31 @@ def _first(out: Path, seen: Seen, min_faces: int) -> list[str | None]:
             "photos of more people, or larger faces."
         )
         raise DataError(msg)
-    sets, labels = sets_of_people(seen.sightings, who, ())
-    CVC(random_state=0).fit(sets, labels).save(out)
+    CVC(random_state=0).fit(*sets_of_people(seen.sightings, who)).save(out)
     return who
 
 
-def _added(gallery: Path | None, seen: Seen, min_faces: int) -> list[str | None]:
-    from setwise import edit
-    from setwise.faces.sightings import people_of, sets_of_people
+def _added(gallery: Path, seen: Seen, min_faces: int) -> list[str | None]:
+    from setwise.cli.people_change import changing
+    from setwise.faces.known import faces_seen
+    from setwise.faces.sightings import people_of
 
-    assert gallery is not None  # noqa: S101 (checked above)
-    with edit(gallery) as clf:
-        known, owners = _people_in(gallery, clf)
-        who = people_of(seen.sightings, known, owners, min_faces)
-        there = set(known.origins.files) if known.origins else set[str]()
-        new = [i for i, one in enumerate(seen.sightings) if one.files[0] not in there]
-        chosen = [seen.sightings[i] for i in new]
-        sets, labels = sets_of_people(chosen, [who[i] for i in new], known.names)
-        if labels:
-            clf.enroll(sets, labels)
+    with changing(gallery) as change:
+        who = people_of(seen.sightings, change.faces, min_faces)
+        there = {face.file for face in change.faces}
+        found = faces_seen(seen.sightings, who)
+        change.faces = [*change.faces, *(face for face in found if face.file not in there)]
     return who
 
 
-def _people_in(path: Path, clf: CVC) -> tuple[SetBatch, list[str]]:
-    """Sets and people of a file, which has faces and where they are from."""
-    sets, owners = clf.gallery_.sets, clf.classes_[clf.gallery_.codes]
-    if not clf.gallery_.has_vectors or sets.n_features != 128 or sets.origins is None:
-        msg = f"{path} holds no people. Expected a file of `setwise people`."
-        raise DataError(msg)
-    return sets, [str(owner) for owner in owners]
+def _network_in(path: Path) -> NetworkName:
+    """The network of the faces in a file."""
+    from setwise import load
+    from setwise.cli.people_change import faces_of_file
+    from setwise.features.face_networks import face_network, network_of
+
+    vectors = [face.vector for face in faces_of_file(path, load(path))]
+    return face_network(network_of(vectors).name).name
 
 
 def _show(
@@ -147,7 +146,27 @@ def _show(
         show_rows(("person", "seen", "photos"), shown)
         for left in seen.skipped:
             say(f"left out {left.path}: {left.reason}", err=True)
+        for one, other in _maybe_one(seen, who)[:MOST_PAIRS]:
+            say(
+                f'{one} and {other} may be one: setwise merge {path} "{one}" "{other}"',
+                err=True,
+            )
     say(told)
+
+
+def _maybe_one(seen: Seen, who: Sequence[str | None]) -> list[tuple[str, str]]:
+    """Pairs of people who are a little farther apart than one person, the nearest first."""
+    from setwise.faces.grouping import near_groups
+    from setwise.faces.sightings import mean_vectors
+
+    of: dict[str, list[Sighting]] = {}
+    for one, person in zip(seen.sightings, who, strict=True):
+        if person is not None:
+            of.setdefault(person, []).append(one)
+    people = sorted(of)
+    vectors = [mean_vectors(of[person]) for person in people]
+    where = [frozenset[str]().union(*(one.places for one in of[person])) for person in people]
+    return [(people[i], people[j]) for i, j in near_groups(vectors, where)]
 
 
 @command
@@ -155,20 +174,30 @@ def name(
     gallery: PeopleFile,
     person: Annotated[str, Argument(help='As the file has it, such as "person 1".')],
     new: Annotated[str, Argument(metavar="NAME", help="The name.")],
+    more: Annotated[
+        list[str] | None, Argument(metavar="[PERSON NAME]...", help="More of them.")
+    ] = None,
 ) -> None:
-    """Name a person of a file of people, or correct the name.
+    """Name people of a file, or correct their names.
 
     Example:
       setwise name people.setwise "person 1" Anna
+      setwise name people.setwise "person 2" Bo "person 3" "Clara Schmidt"
     """
+    words = [person, new, *(more or ())]
+    if len(words) % 2:
+        msg = f"{words[-1]!r} has no name. Give pairs: a person, and the name."
+        raise typer.BadParameter(msg)
     with _changing(gallery) as change:
-        change.check_known(person)
-        if new in change.owners:
-            msg = f"{new} is in {gallery} already. If both are one: setwise merge {gallery} "
-            msg += f'"{new}" "{person}"'
-            raise DataError(msg)
-        change.owners = [new if one == person else one for one in change.owners]
-    say(f"{person} is {new} in {gallery}")
+        for old, named in zip(words[::2], words[1::2], strict=True):
+            change.check_known(old)
+            if named in change.people:
+                msg = f"{named} is in {gallery} already. If both are one: setwise merge "
+                msg += f'{gallery} "{named}" "{old}"'
+                raise DataError(msg)
+            change.rename(old, named)
+    for old, named in zip(words[::2], words[1::2], strict=True):
+        say(f"{old} is {named} in {gallery}")
 
 
 @command
@@ -191,7 +220,8 @@ def merge(
         if both and not force:
             msg = f"{both[0]} shows more than one of them. Expected one person; else --force."
             raise DataError(msg)
-        change.owners = [person if one in others else one for one in change.owners]
+        for one in others:
+            change.rename(one, person)
     say(f"{', '.join(others)}: now {person} in {gallery}")
 
 
@@ -202,7 +232,7 @@ def split(
     photo: Annotated[list[str], Option(help="Photo of somebody else; may be repeated.")],
     to: Annotated[str | None, Option(help="Who that is; else a new person.")] = None,
 ) -> None:
-    """Take the faces of some photos from a person, for another one.
+    """Take the faces of some photos or clips from a person, for another one.
 
     Example:
       setwise split people.setwise Anna --photo beach/IMG_7.jpg --photo IMG_9.jpg
@@ -212,12 +242,12 @@ def split(
 
     with _changing(gallery) as change:
         change.check_known(person)
-        target = to or next(free_people(change.owners))
+        target = to or next(free_people(change.people))
         n_moved = change.move(person, photo, target)
     say(f"{counted(n_moved, 'face')} of {person}: now {target} in {gallery}")
 
 
-def _changing(gallery: Path) -> Any:
+def _changing(gallery: Path) -> AbstractContextManager[Change]:
     from setwise.cli.people_change import changing
 
     return changing(gallery)

@@ -155,7 +155,7 @@ def fitted(
 
 def _told_features(features: str, output: Output) -> list[str]:
     """The features that are used; what ``auto`` chose is printed."""
-    from setwise.classify.image_looks import named_features
+    from setwise.classify.image_features import named_features
 
     names = list(named_features(features, "setwise --features"))
     if features == "auto" and not output.is_silent:
@@ -170,7 +170,7 @@ def _told_features(features: str, output: Output) -> list[str]:
 
 def check_features(gallery: Path, clf: CVC, features: str) -> None:
     """Refuse other features than those of a gallery file, which it pins."""
-    from setwise.classify.image_looks import named_features
+    from setwise.classify.image_features import named_features
 
     if features == "auto":
         return

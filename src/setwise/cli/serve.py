@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 LAST_S = 10  # for requests to end when the server is stopped
 
 _TOKENS = "Tokens: a line each, `NAME read TOKEN` or `NAME write TOKEN`."
-_PHOTOS = "A folder to begin with, besides those below this one."
+_PHOTOS = "A folder of photos, to begin with and to show large; here, those below this one too."
 NEW = Path("people.setwise")
 _LEVEL = "debug, info, warning or error; info, on a terminal warning."
 
@@ -108,11 +108,13 @@ def serve(
     """
     from setwise._support.extras import require
 
-    for module in ("fastapi", "uvicorn", "python_multipart"):
+    for module in ("fastapi", "uvicorn", "python_multipart", "prometheus_client"):
         require(module, "serve")
     from setwise.page import Settings
 
     limits = limits_of(most_upload, door.limit or ())
+    about = door.of_settings(host)
+    is_own = not about["tokens"] and about["token"] is None
     settings = Settings(
         gallery,
         host,
@@ -120,8 +122,10 @@ def serve(
         inbox=inbox,
         into=into,
         limits=limits,
-        sources=(Path.cwd(), *(photos or ())),
-        **door.of_settings(host),
+        photos=tuple(photos or ()),
+        # Who brings a token need not be whoever may read the folder that this was started in.
+        sources=(*([Path.cwd()] if is_own else []), *(photos or ())),
+        **about,
     )
     with _ending_well(), log.to_stderr():
         _run(settings, not no_browser)
@@ -194,7 +198,7 @@ def _run(settings: Settings, opens_browser: bool) -> None:
 
 
 def _bound(settings: Settings) -> socket.socket:
-    """A socket at the address of the settings; nobody else can take it now."""
+    """A socket that listens at the address of the settings; nobody else can take it now."""
     from setwise.errors import reject
 
     host, port = settings.host.strip("[]"), settings.port
@@ -206,6 +210,7 @@ def _bound(settings: Settings) -> socket.socket:
             if sys.platform != "win32":
                 bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             bound.bind(address)
+            bound.listen()  # two programs could bind to one port, and who comes may wait
         except BaseException:
             bound.close()
             raise

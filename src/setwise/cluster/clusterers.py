@@ -32,6 +32,10 @@ from setwise.graph import Graph
 
 # Name in files of clusterers of sklearn.cluster.
 SCIKIT_LEARN = "scikit-learn"
+# Parameters by which a file could ask for hours: the most that is saved and read.
+_MOST_WORK = {"n_init": 1000, "max_iter": 10_000}
+# Not saved, and ignored in a file: it would start processes, or print.
+_OF_THE_MACHINE = ("n_jobs", "verbose")
 
 
 @dataclass(frozen=True)
@@ -101,7 +105,8 @@ class Clusterer(Part, ABC):
         kind, parameters = config.get("kind"), config.get("parameters")
         if not isinstance(kind, str) or not isinstance(parameters, Mapping):
             refuse("clusterer", "config", "kind and parameters", config)
-        return _OfScikitLearn(kind, parameters)  # type: ignore[return-value]
+        own = {k: v for k, v in parameters.items() if k not in _OF_THE_MACHINE}
+        return _OfScikitLearn(kind, own)  # type: ignore[return-value]
 
     @abstractmethod
     def start(
@@ -216,8 +221,11 @@ class GivenClusterer(_Estimators):
         kind = type(self.given)
         if _public_clusterers().get(kind.__name__) is not kind:
             return super().to_config()
-        given = self.given.get_params().items()
-        parameters = {k: v.item() if isinstance(v, np.generic) else v for k, v in given}
+        parameters = {
+            k: v.item() if isinstance(v, np.generic) else v
+            for k, v in self.given.get_params().items()
+            if k not in _OF_THE_MACHINE
+        }
         return _OfScikitLearn(kind.__name__, parameters).to_config()
 
     def estimator(self, n_clusters: int, seed: int) -> Any:
@@ -243,6 +251,9 @@ class _OfScikitLearn(_Estimators):
             is_plain = value is None or isinstance(value, str | int | float | bool)
             if not is_plain or (parameter == "memory" and value is not None):
                 refuse(self.kind, parameter, "a number, a text or None, to be saved", value)
+            most = _MOST_WORK.get(parameter)
+            if most is not None and isinstance(value, int | float) and abs(value) > most:
+                refuse(self.kind, parameter, f"at most {most}, to be saved", value)
 
     def estimator(self, n_clusters: int, seed: int) -> Any:
         """A new clusterer."""

@@ -81,16 +81,16 @@ def cross_validate(
     batch = check_sets(sets, caller=f"{caller}: sets")
     classes, codes = check_labels(labels, len(batch), caller=f"{caller}: labels")
     fold_of = fold_of_sets(codes, folds, groups=groups, seed=seed, caller=caller)
-    heard: Warned = {}
+    warned: Warned = {}
     kept: list[Any] = []
     task = _Task(clf, batch, classes[codes], fold_of, n_jobs, keep_fitted)
-    work = _results(task, heard, kept)
+    work = _results(task, warned, kept)
     n_judged = int((fold_of != ALWAYS_GALLERY).sum())
     results = list(reported(work, n_judged, "evaluate", progress))
     notes = [
         *_single_notes(classes[np.unique(codes[fold_of == ALWAYS_GALLERY])], groups),
         *_shared_notes(batch, fold_of),
-        *(f"{texts[0]} (In {len(texts)} of {folds} folds.)" for texts in heard.values()),
+        *(f"{texts[0]} (In {len(texts)} of {folds} folds.)" for texts in warned.values()),
     ]
     results.sort(key=lambda result: result.index)
     return Evaluation(classes, tuple(results), fold_of, folds, tuple(notes), tuple(kept))
@@ -121,26 +121,26 @@ def _judged_fold(task: _Task, fold: int) -> tuple[list[JudgedSet], Warned, Any]:
         for index, name, truth in zip(judged.tolist(), probes.names, truths, strict=True)
     ]
     judge = _by_answers if hasattr(fitted, "judge") else _by_labels
-    heard: Warned = {}
-    with _heard(heard):
+    warned: Warned = {}
+    with _collected(warned):
         fitted.fit(task.batch[learnt], task.labels[learnt])
         results = judge(fitted, probes, facts)
-    return results, heard, fitted if task.keep_fitted else None
+    return results, warned, fitted if task.keep_fitted else None
 
 
-def _results(task: _Task, heard: Warned, kept: list[Any]) -> Iterator[JudgedSet]:
+def _results(task: _Task, warned: Warned, kept: list[Any]) -> Iterator[JudgedSet]:
     """Judge the sets fold by fold; collect warnings and, if wanted, classifiers."""
     folds = range(int(task.fold_of.max()) + 1)
     for results, of_fold, fitted in spread(_judged_fold, task, folds, here=map):
         for category, texts in of_fold.items():
-            heard.setdefault(category, []).extend(texts)
+            warned.setdefault(category, []).extend(texts)
         if task.keep_fitted:
             kept.append(fitted)
         yield from results
 
 
 @contextmanager
-def _heard(heard: Warned) -> Iterator[None]:
+def _collected(warned: Warned) -> Iterator[None]:
     """Keep the first of each kind of setwise's own warnings; pass the others on."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", SetwiseWarning)
@@ -153,7 +153,7 @@ def _heard(heard: Warned) -> Iterator[None]:
             where = warning.filename, warning.lineno
             warnings.warn_explicit(warning.message, warning.category, *where)
     for category, text in first.items():
-        heard.setdefault(category, []).append(text)
+        warned.setdefault(category, []).append(text)
 
 
 def _by_answers(fitted: Any, probes: SetBatch, facts: list[dict[str, Any]]) -> list[JudgedSet]:

@@ -14,6 +14,7 @@ from setwise._support.types import BoolArray, IntArray
 from setwise.classify import Answer
 from setwise.evaluation.significance import accuracy_interval
 from setwise.evaluation.table import aligned
+from setwise.sets.labels import json_label
 
 CONFIDENCE = 0.95
 
@@ -52,7 +53,7 @@ class JudgedSet:
         """Plain values, without ``answer``."""
         names = ["index", "fold", "truth", "label", "is_right", "probability", "margin"]
         names += ["runner_up", "is_known", "n_out_of_place"]
-        return {"set": self.name, **{name: _as_json(getattr(self, name)) for name in names}}
+        return {"set": self.name, **{name: json_label(getattr(self, name)) for name in names}}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,7 +128,7 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and strings; one row per judged set in ``["sets"]``."""
         low, high = self.interval
-        columns = [_as_json(label) for label in self.columns]
+        columns = [json_label(label) for label in self.columns]
         n_classes = len(self.classes)
         return {
             "n_sets": len(self.fold_of_set),
@@ -139,7 +140,7 @@ class Evaluation:
             "low": low,
             "high": high,
             "per_class": [
-                {"class": _as_json(label), "n_right": n_right, "n_judged": n_judged}
+                {"class": json_label(label), "n_right": n_right, "n_judged": n_judged}
                 for label, (n_right, n_judged) in self.per_class.items()
             ],
             "confusion": {
@@ -192,9 +193,3 @@ class Evaluation:
 def _plain(label: Any) -> Any:
     """A label as a Python object."""
     return label.item() if isinstance(label, np.generic) else label
-
-
-def _as_json(label: Any) -> Any:
-    """A label as JSON; dates and the like become text."""
-    plain = _plain(label)
-    return plain if plain is None or isinstance(plain, str | int | float) else str(plain)

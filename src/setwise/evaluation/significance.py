@@ -21,6 +21,11 @@ def chance_of_difference(one: BoolArray, other: BoolArray) -> float:
 
     McNemar's exact test: each probe that exactly one of the two got right is as likely to be
     the one's as the other's. Probes are assumed independent.
+
+    Examples
+    --------
+    >>> chance_of_difference(np.array([True, True]), np.array([True, False]))
+    1.0
     """
     n_one, n_other = int((one & ~other).sum()), int((other & ~one).sum())
     if n_one + n_other == 0:
@@ -29,7 +34,13 @@ def chance_of_difference(one: BoolArray, other: BoolArray) -> float:
 
 
 def adjusted_for_many(p_values: Sequence[float]) -> FloatArray:
-    """P values after Holm's correction for multiple tests."""
+    """P values after Holm's correction for multiple tests.
+
+    Examples
+    --------
+    >>> adjusted_for_many([0.04, 0.01])
+    array([0.04, 0.02])
+    """
     values = np.asarray(p_values, dtype=np.float64)
     order = np.argsort(values, kind="stable")
     factors = np.arange(len(values), 0, -1)
@@ -56,6 +67,12 @@ def corrected_chance(differences: FloatArray, ratio: float) -> float:
 
     The corrected resampled t-test (Nadeau and Bengio, 2003) on the differences of accuracy in
     repeated splits. Differences that are all equal have no variance: a sign test is left.
+    ``ratio`` is the number of probes per gallery set.
+
+    Examples
+    --------
+    >>> round(corrected_chance(np.array([0.1, 0.2, 0.15]), ratio=0.5), 3)
+    0.081
     """
     if np.ptp(differences) < 1e-12:
         is_zero = abs(float(differences[0])) < 1e-12

@@ -11,7 +11,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 from threading import get_ident
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +20,9 @@ from setwise._support.extras import require
 from setwise._support.parameters import check_count, check_number, refuse
 from setwise._support.types import FloatArray
 from setwise.errors import SetwiseError, reject
-from setwise.features.faces import SMALLEST, find_faces, has_face_models, steady_box
+from setwise.features.dlib_faces import SMALLEST, find_faces, steady_box
+from setwise.features.face_networks import DLIB, SFACE, FaceNetwork, face_network
+from setwise.features.sface import find_faces as find_by_yunet
 from setwise.io.frames import Frame, Reading, VideoFrames, open_video
 from setwise.io.loading_report import Skipped
 
@@ -29,11 +31,45 @@ Detector: TypeAlias = Callable[[npt.NDArray[np.uint8]], npt.ArrayLike]
 
 
 @dataclass(frozen=True)
+class YuNetFaces:
+    """Find faces by the network YuNet, run by OpenCV; also small, turned and covered ones.
+
+    Parameters
+    ----------
+    min_size : int, default=30
+        Smallest side of a face, in pixels; time grows with the square of what is smaller.
+    min_score : float, default=0.6
+        Lowest score, from 0 to 1. Most faces have more than 0.8; little that is none has 0.7.
+
+    Examples
+    --------
+    >>> len(YuNetFaces()(np.zeros((120, 160, 3), dtype=np.uint8)))
+    0
+    """
+
+    min_size: int = 30
+    min_score: float = 0.6
+    #: Frames are given in red, green and blue; other detectors get grey ones.
+    sees_colour: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        check_count("YuNetFaces", "min_size", self.min_size)
+        check_number("YuNetFaces", "min_score", self.min_score, at_most=1.0)
+
+    def __call__(self, pixels: npt.NDArray[np.uint8]) -> FloatArray:
+        """Square boxes ``(left, top, width, height)`` of the faces in a frame."""
+        rgb = np.repeat(pixels[..., None], 3, axis=2) if pixels.ndim == 2 else pixels
+        boxes = find_by_yunet(rgb, self.min_size, self.min_score)[:, :4]
+        sides = boxes[:, 2:].mean(axis=1, keepdims=True)
+        return np.hstack([boxes[:, :2] + (boxes[:, 2:] - sides) / 2, sides, sides])
+
+
+@dataclass(frozen=True)
 class DlibFaces:
     """Find faces that look at the camera, by dlib's histograms of oriented gradients.
 
-    Makes fewer mistakes than :class:`HaarFaces`, and is several times as fast. Boxes are
-    placed by eyes and nose, which makes them steadier.
+    Needs ``pip install "setwise[dlib]"``. Makes fewer mistakes than :class:`HaarFaces`, and is
+    several times as fast. Boxes are placed by eyes and nose, which makes them steadier.
 
     Parameters
     ----------
@@ -61,7 +97,7 @@ class DlibFaces:
 
     def __call__(self, pixels: npt.NDArray[np.uint8]) -> FloatArray:
         """Boxes ``(left, top, width, height)`` of the faces in a grey or RGB frame."""
-        grey = _grey(pixels)
+        grey = as_grey(pixels)
         scale = min(SMALLEST / self.min_size, self.max_width / grey.shape[1])
         boxes = find_faces(grey, scale, self.min_score)
         return np.array([steady_box(grey, box) for box in boxes]).reshape(-1, 4)
@@ -107,10 +143,20 @@ class HaarFaces:
         return np.asarray(boxes, dtype=np.int64).reshape(-1, 4)
 
 
-def installed_detector(min_size: int | None = None) -> DlibFaces | HaarFaces:
-    """The better of the installed detectors, for faces of ``min_size`` and more."""
-    kind = DlibFaces if has_face_models() else HaarFaces
+def installed_detector(min_size: int | None = None) -> YuNetFaces | DlibFaces | HaarFaces:
+    """The best of the installed detectors, for faces of ``min_size`` and more."""
+    kind: type[YuNetFaces | DlibFaces | HaarFaces] = HaarFaces
+    if SFACE.is_installed():
+        kind = YuNetFaces
+    elif DLIB.is_installed():
+        kind = DlibFaces
     return kind() if min_size is None else kind(min_size=min_size)
+
+
+def network_beside(detector: Detector) -> FaceNetwork:
+    """The network that describes what a detector finds."""
+    own = {YuNetFaces: "sface", DlibFaces: "dlib"}
+    return face_network(own.get(type(detector)))
 
 
 @cache
@@ -123,6 +169,8 @@ def _cascade(thread: int) -> Any:
 
 def detect_faces(owner: str, detector: Detector, frame: Frame) -> FloatArray:
     """Boxes ``(left, top, width, height)`` of a detector, checked."""
+    if not getattr(detector, "sees_colour", False):
+        frame = frame._replace(pixels=as_grey(frame.pixels))
     try:
         boxes = np.asarray(detector(frame.pixels), dtype=np.float64)
     except SetwiseError:
@@ -218,10 +266,14 @@ class GivenFrames:
                 f"{getattr(pixels, 'dtype', type(pixels).__name__)}. Expected a uint8 array of "
                 "shape (height, width) or (height, width, 3)."
             )
-        return np.ascontiguousarray(_grey(pixels))
+        if not self.reading.colour:
+            return np.ascontiguousarray(as_grey(pixels))
+        whole = pixels if len(shape) == 3 else np.repeat(pixels[..., None], 3, axis=2)
+        return np.ascontiguousarray(whole)
 
 
-def _grey(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+def as_grey(pixels: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """Brightness of an image in colours."""
     from PIL import Image
 
     return pixels if pixels.ndim == 2 else np.asarray(Image.fromarray(pixels).convert("L"))

@@ -8,24 +8,17 @@ from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
 from operator import add
-from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
-from setwise._support.types import FloatArray
-from setwise.features.faces import aligned_face, describe_faces
+from setwise._support.types import Bytes, FloatArray
+from setwise.features.face_networks import FaceNetwork
 
 # Least share of the box of a forehead in that of its face: two heads side by side share less.
 INSIDE = 0.6
 # Least share of the frames in which a nested track lies so: detectors miss some.
 NESTED = 0.5
-# The result of `aligned_jpeg` for a frame and the index of a face in it.
-JpegOf: TypeAlias = Callable[[int, int], bytes]
-
-# dlib takes two faces less than 0.6 apart for one person's; means of several lie closer.
-ONE_PERSON = 0.5
-# Faces of a track that are averaged: more would change little, and each takes 0.1 s.
+# Faces of a track that are averaged: more would change little.
 N_FACES = 5
 # Pixels of upright faces in neighbouring frames correlate by 0.9 and more for one person, and
 # by less than 0.8 for two. The network, which takes longer, decides only below.
@@ -33,6 +26,23 @@ ALIKE = 0.8
 SMALL = 30
 # Most tracks that a name lists.
 N_NAMED = 6
+
+
+@dataclass(frozen=True)
+class TrackFaces:
+    """The faces of tracks: upright pictures, and vectors by a network."""
+
+    network: FaceNetwork
+    jpeg_of: Callable[[int, int], bytes]  # by frame, and index of the face in it
+
+    def picture(self, track: Track, place: int) -> Bytes:
+        """The upright picture of a face of a track."""
+        return opened(self.jpeg_of(track.frames[place], track.picks[place]))
+
+    def describe(self, track: Track, places: Sequence[int]) -> FloatArray:
+        """Vectors of some faces of a track."""
+        pictures = np.stack([self.picture(track, place) for place in places])
+        return self.network.describe(pictures).astype(np.float64)
 
 
 @dataclass
@@ -195,11 +205,11 @@ def each_alone(tracks: Sequence[Track]) -> list[Person]:
 
 
 def by_person(
-    tracks: Sequence[Track], jpeg_of: JpegOf, min_length: int
+    tracks: Sequence[Track], faces: TrackFaces, min_length: int
 ) -> tuple[list[Person], list[str]]:
     """Tracks of ``min_length`` faces or more, split and joined by person, and notes."""
     notes = []
-    parts = split_people(tracks, jpeg_of)
+    parts = split_people(tracks, faces)
     kept = [part for part in parts if len(part) >= min_length]
     if kept and len(parts) > len(tracks):
         n_left_out = sum(map(len, parts)) - sum(map(len, kept))
@@ -208,7 +218,7 @@ def by_person(
             f"of the first; {n_left_out} faces of short ones left out"
         )
     # If no part is long enough, tracks stay as they are.
-    people = join_people(kept or tracks, jpeg_of)
+    people = join_people(kept or tracks, faces)
     joined = [len(person.numbers) for person in people if len(person.numbers) > 1]
     if joined:
         whose = f"{len(joined)} people" if len(joined) > 1 else "one person"
@@ -216,33 +226,42 @@ def by_person(
     return people, notes
 
 
-def split_people(tracks: Sequence[Track], jpeg_of: JpegOf) -> list[Track]:
+def split_people(tracks: Sequence[Track], faces: TrackFaces) -> list[Track]:
     """Tracks split at changes of person, as at a cut; needless splits are joined again."""
     parts = []
     for track in tracks:
-        ends = [0, *_changes(track, jpeg_of), len(track)]
+        ends = [0, *_changes(track, faces), len(track)]
         parts += [track.part(begin, end) for begin, end in pairwise(ends)]
     return sorted(parts, key=lambda part: (part.frames[0], part.boxes[0]))
 
 
-def join_people(tracks: Sequence[Track], jpeg_of: JpegOf) -> list[Person]:
+def join_people(tracks: Sequence[Track], faces: TrackFaces) -> list[Person]:
     """Join tracks of one person at different times, in the order of their first frames."""
-    if len(group_tracks(tracks, np.zeros((len(tracks), 1)), ONE_PERSON)) == len(tracks):
+    near = faces.network.near
+    if len(group_tracks(tracks, np.zeros((len(tracks), 1)), near)) == len(tracks):
         return each_alone(tracks)  # all are seen at one time: nothing to ask the network
-    vectors = np.stack([_mean_face(track, jpeg_of) for track in tracks])
-    groups = group_tracks(tracks, vectors, ONE_PERSON)
+    vectors = np.stack([_mean_face(track, faces) for track in tracks])
+    groups = group_tracks(tracks, vectors, near)
     whole = [reduce(add, [tracks[i] for i in group]) for group in groups]
     numbers = [tuple(i + 1 for i in group) for group in groups]
     return list(map(Person, whole, numbers))
 
 
-def aligned_jpeg(pixels: npt.NDArray[np.uint8], box: FloatArray) -> bytes:
-    """The upright face in a box as a JPEG of some 5 kB, kept until it is needed."""
+def as_jpeg(picture: Bytes) -> bytes:
+    """An upright picture of a face as a JPEG of some 7 kB, kept until it is needed."""
     from PIL import Image
 
     content = io.BytesIO()
-    Image.fromarray(aligned_face(pixels, box)).save(content, "JPEG", quality=90)
+    Image.fromarray(picture).save(content, "JPEG", quality=90)
     return content.getvalue()
+
+
+def opened(jpeg: bytes) -> Bytes:
+    """The pixels of such a JPEG, in red, green and blue."""
+    from PIL import Image
+
+    with Image.open(io.BytesIO(jpeg)) as image:
+        return np.asarray(image.convert("RGB"))
 
 
 def person_names(people: Sequence[Person], frames: Sequence[str]) -> list[str]:
@@ -260,37 +279,28 @@ def person_names(people: Sequence[Person], frames: Sequence[str]) -> list[str]:
     return names
 
 
-def _mean_face(track: Track, jpeg_of: JpegOf) -> FloatArray:
+def _mean_face(track: Track, faces: TrackFaces) -> FloatArray:
     places = np.unique(np.linspace(0, len(track) - 1, N_FACES).round().astype(int))
-    faces = np.stack([_face(track, place, jpeg_of) for place in places.tolist()])
-    return describe_faces(faces).astype(np.float64).mean(axis=0)
+    return faces.describe(track, places.tolist()).mean(axis=0)
 
 
-def _changes(track: Track, jpeg_of: JpegOf) -> list[int]:
-    rows = np.stack([_small_row(_face(track, i, jpeg_of)) for i in range(len(track))])
+def _changes(track: Track, faces: TrackFaces) -> list[int]:
+    rows = np.stack([_small_row(faces.picture(track, i)) for i in range(len(track))])
     likeness = np.sum(rows[1:] * rows[:-1], axis=1)
     changes = []
     for i in (np.flatnonzero(likeness < ALIKE) + 1).tolist():
-        pair = np.stack([_face(track, place, jpeg_of) for place in (i - 1, i)])
-        before, after = describe_faces(pair)
-        if np.linalg.norm(after - before) > ONE_PERSON:
+        before, after = faces.describe(track, (i - 1, i))
+        if np.linalg.norm(after - before) > faces.network.near:
             changes.append(i)
     return changes
 
 
-def _face(track: Track, place: int, jpeg_of: JpegOf) -> npt.NDArray[np.uint8]:
-    from PIL import Image
-
-    content = io.BytesIO(jpeg_of(track.frames[place], track.picks[place]))
-    with Image.open(content) as image:
-        return np.asarray(image)
-
-
-def _small_row(face: npt.NDArray[np.uint8]) -> FloatArray:
+def _small_row(face: Bytes) -> FloatArray:
     """Pixels of a face, scaled so that products of two faces are their correlations."""
     from PIL import Image
 
-    small = Image.fromarray(face).resize((SMALL, SMALL), Image.Resampling.BILINEAR)
+    grey = Image.fromarray(face).convert("L")
+    small = grey.resize((SMALL, SMALL), Image.Resampling.BILINEAR)
     row = np.asarray(small, dtype=np.float64).ravel()
     row -= row.mean()
     return row / max(float(np.linalg.norm(row)), 1e-9)

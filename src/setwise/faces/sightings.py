@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
@@ -15,25 +16,26 @@ import numpy as np
 from setwise._support.files import cache_folder
 from setwise._support.parallel import quiet
 from setwise._support.progress import Progress
-from setwise._support.text import free_names
 from setwise.errors import DataError, SkippedFilesWarning
+from setwise.faces.clips import clip_tracks
 from setwise.faces.grouping import group_faces
+from setwise.faces.known import KnownFace, faces_seen, sets_of
+from setwise.faces.known import place_of as place_of
 from setwise.faces.photos import PhotoFace, PhotoFaces, each_photo, find_faces
-from setwise.faces.tracks import face_tracks
-from setwise.features import Faces
+from setwise.features.face_networks import NetworkName
 from setwise.io.decode import SUFFIXES
 from setwise.io.loading_report import Skipped
 from setwise.io.scan import FoundFile, scan
 from setwise.io.video import VIDEO_SUFFIXES, find_clips
-from setwise.sets import Origins, SetBatch
+from setwise.sets import SetBatch
 
 if TYPE_CHECKING:
     from setwise._support.types import FloatArray
 
+# Each has networks of its own, of some 160 MB.
+MOST_THREADS = 8
 # People who have no name yet.
 UNNAMED = re.compile(r"person (\d+)")
-# Frames of a track that are given to the network: more would change little.
-N_FRAMES = 5
 
 
 @dataclass(frozen=True)
@@ -76,33 +78,55 @@ def photos_and_clips(sources: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     return photos, clips
 
 
-def faces_of(
-    source: Path, min_size: int | None, skip_bad: bool, cache: bool, progress: Progress | None
-) -> PhotoFaces:
-    """The faces of the photos of a source, kept in the user's cache."""
-    how: dict[str, Any] = {"min_size": min_size, "on_error": "skip" if skip_bad else "raise"}
-    how["cache"] = cache_folder() / "faces.sqlite" if cache else None
+@dataclass(frozen=True)
+class Finding:
+    """How faces are found; what is found is kept in the user's cache by content."""
+
+    min_size: int | None = None
+    skip_bad: bool = False
+    is_cached: bool = True
+    network: NetworkName | None = None
+
+    @property
+    def cache(self) -> Path | None:
+        """The file of the cache."""
+        return cache_folder() / "faces.sqlite" if self.is_cached else None
+
+
+def faces_of(source: Path, how: Finding, progress: Progress | None) -> PhotoFaces:
+    """The faces of the photos of a source."""
+    options: dict[str, Any] = {"min_size": how.min_size, "network": how.network}
+    options |= {"on_error": "skip" if how.skip_bad else "raise", "cache": how.cache}
     with quiet("", SkippedFilesWarning):  # said by the command
-        return find_faces(source, n_jobs=-1, max_bad=1.0, progress=progress, **how)
+        return find_faces(source, n_jobs=threads(), max_bad=1.0, progress=progress, **options)
+
+
+def threads() -> int:
+    """Number of threads that look for faces."""
+    return min(os.cpu_count() or 1, MOST_THREADS)
 
 
 def find_sightings(
-    sources: Sequence[Path], min_size: int | None, skip_bad: bool, cache: bool,
-    progress: Progress | None,
-) -> Seen:  # fmt: skip
+    sources: Sequence[Path], how: Finding, progress: Progress | None = None
+) -> Seen:
     """The faces of all photos and the tracks of all clips of the sources."""
     of_photos, of_clips = photos_and_clips(sources)
     found: list[Sighting] = []
     photos: list[Path] = []
     skipped: list[Skipped] = []
     for source in of_photos:
-        faces = faces_of(source, min_size, skip_bad, cache, progress)
+        faces = faces_of(source, how, progress)
         found += _of_photos(source, faces)
         photos += faces.photos
         skipped += faces.skipped
     for source in of_clips:
         for path, name in _clips_of(source):
-            found += sightings_of_clip(path, name, progress)
+            try:
+                found += sightings_of_clip(path, name, progress, how)
+            except DataError as error:
+                if not how.skip_bad:
+                    raise
+                skipped.append(Skipped(path, str(error)))
     return Seen(tuple(found), tuple(photos), tuple(skipped))
 
 
@@ -112,12 +136,13 @@ def each_sighting(folder: Path, *, cache: bool = True) -> Iterator[Seen]:
     Named as by :func:`find_sightings`. Look at :func:`photos_and_clips_in` for their number.
     """
     photos, clips = photos_and_clips_in(folder)
-    kept = cache_folder() / "faces.sqlite" if cache else None
-    for image, found in zip(photos, each_photo(photos, cache=kept, n_jobs=-1), strict=True):
+    how = Finding(is_cached=cache)
+    each = each_photo(photos, cache=how.cache, n_jobs=threads())
+    for image, found in zip(photos, each, strict=True):
         yield Seen(tuple(_of_photos(folder, found)), (image.path,), found.skipped)
     for path, name in clips:
         try:
-            yield Seen(tuple(sightings_of_clip(path, name, None)), (path,), ())
+            yield Seen(tuple(sightings_of_clip(path, name, None, how)), (path,), ())
         except DataError as error:
             yield Seen((), (path,), (Skipped(path, str(error)),))
 
@@ -158,65 +183,61 @@ def _clips_of(source: Path) -> list[tuple[Path, str]]:
     return [(path, f"{root}/{path.relative_to(source).as_posix()}") for path in paths]
 
 
-def sightings_of_clip(path: Path, name: str, progress: Progress | None) -> Iterator[Sighting]:
+def sightings_of_clip(
+    path: Path, name: str, progress: Progress | None, how: Finding | None = None
+) -> Iterator[Sighting]:
     """The people of a clip, each followed through it; ``name`` is that of the clip."""
-    try:
-        tracks = face_tracks(path, every_s=0.2, size=150, margin=0.25, progress=progress)
-    except DataError as error:
-        if "face" not in str(error):  # a clip without faces is no fault
-            raise
-        return
-    origins = tracks.origins
-    assert origins is not None  # noqa: S101 (face_tracks gives them)
-    for i in range(len(tracks)):
-        rows = range(int(tracks.offsets[i]), int(tracks.offsets[i + 1]))
-        spread = np.linspace(rows[0], rows[-1], min(len(rows), N_FRAMES))
-        chosen = [round(place) for place in spread.tolist()]
-        frames = {row: origins.files[row].rpartition(", ")[2] for row in rows}
+    how = how or Finding(is_cached=False)
+    for track in clip_tracks(path, how.min_size, how.network, how.cache, progress):
         yield Sighting(
             path=path,
-            files=tuple(f"{name}, {frames[row]}" for row in chosen),
+            files=tuple(
+                f"{name}, frame {frame}, face at {left} {top}"
+                for frame, left, top in track.shown.tolist()
+            ),
             album=name,
-            vectors=Faces("dlib").compute(tracks.images[chosen]).astype(np.float64),
-            pictures=tuple(origins.thumbnails[row] for row in chosen),
-            times=(None,) * len(chosen),
-            places=frozenset(f"{name}, {frame}" for frame in frames.values()),
+            vectors=track.vectors.astype(np.float64),
+            pictures=track.pictures,
+            times=(None,) * len(track.pictures),
+            places=frozenset(f"{name}, frame {frame}" for frame in track.frames.tolist()),
         )
 
 
-def place_of(file: str) -> str:
-    """The place of a vector of a gallery file: its photo, or the frame of a clip."""
-    return file.rpartition(", face at ")[0] or file
+def mean_vectors(sightings: Sequence[Sighting]) -> FloatArray:
+    """The mean vector of each sighting, as long as its vectors are."""
+    means = []
+    for one in sightings:
+        mean = one.vectors.mean(axis=0)
+        length = float(np.linalg.norm(one.vectors, axis=1).mean())
+        means.append(mean * (length / max(float(np.linalg.norm(mean)), 1e-9)))
+    return np.reshape(means, (-1, 128))
 
 
 def people_of(
-    sightings: Sequence[Sighting], gallery: SetBatch | None, labels: Sequence[str],
-    min_faces: int,
-) -> list[str | None]:  # fmt: skip
+    sightings: Sequence[Sighting], known: Sequence[KnownFace], min_faces: int
+) -> list[str | None]:
     """The person of each sighting, None where it is not sure.
 
-    People of the gallery keep their faces and names, whatever is seen now. Of the others,
-    groups of ``min_faces`` faces become ``"person 1"`` and so on, the largest first.
+    Known faces keep their people and names, whatever is seen now. Of the others, groups of
+    ``min_faces`` faces become ``"person 1"`` and so on, the largest first.
     """
-    files: tuple[str, ...] = ()
-    owners: list[str] = []
-    known = np.empty((0, 128))
-    if gallery is not None and gallery.origins is not None:
-        files = gallery.origins.files
-        owners = [one for one, n in zip(labels, gallery.sizes, strict=True) for _ in range(n)]
-        known = np.asarray(gallery.vectors, dtype=np.float64)
-    owner_of = dict(zip(files, owners, strict=True))
+    owner_of = {face.file: face.person for face in known}
     new = [one for one in sightings if one.files[0] not in owner_of]
-    codes = {label: code for code, label in enumerate(dict.fromkeys(owners))}
-    means = [np.asarray(one.vectors, dtype=np.float64).mean(axis=0) for one in new]
-    groups = group_faces(
-        np.concatenate([known, np.reshape(means, (-1, known.shape[1]))]),
-        [{place_of(file)} for file in files] + [one.places for one in new],
-        [codes[owner] for owner in owners] + [-1] * len(new),
-    ).tolist()
-    named = dict(zip(groups[: len(owners)], owners, strict=True))
-    named |= _new_people(groups[len(owners) :], new, named, codes, min_faces)
-    found = dict(zip(map(id, new), groups[len(owners) :], strict=True))
+    codes = {person: code for code, person in enumerate(dict.fromkeys(owner_of.values()))}
+    settled = [codes[face.person] for face in known]
+    groups: list[int] = []
+    if known or new:
+        rows = [np.reshape([face.vector for face in known], (-1, 128)), mean_vectors(new)]
+        vectors = np.concatenate(rows)
+        groups = group_faces(
+            vectors,
+            [{face.place} for face in known] + [one.places for one in new],
+            settled + [-1] * len(new),
+        ).tolist()
+    of_new = groups[len(known) :]
+    named = {group: face.person for group, face in zip(groups, known, strict=False)}
+    named |= _new_people(of_new, new, named, codes, min_faces)
+    found = dict(zip(map(id, new), of_new, strict=True))
     return [
         owner_of[one.files[0]] if one.files[0] in owner_of else named.get(found[id(one)])
         for one in sightings
@@ -227,11 +248,11 @@ def _new_people(
     groups: Sequence[int], new: Sequence[Sighting], named: dict[int, str],
     taken: Collection[str], min_faces: int,
 ) -> dict[int, str]:  # fmt: skip
-    counts = Counter[int]()
+    n_faces, n_seen = Counter[int](), Counter(groups)
     for group, one in zip(groups, new, strict=True):
-        counts[group] += len(one.files)
-    sizes = {g: n for g, n in counts.items() if g not in named and n >= min_faces}
-    ranked = sorted(sizes, key=lambda group: (-sizes[group], group))
+        n_faces[group] += len(one.files)
+    sizes = {g: n for g, n in n_faces.items() if g not in named and n >= min_faces}
+    ranked = sorted(sizes, key=lambda group: (-n_seen[group], -sizes[group], group))
     return dict(zip(ranked, free_people(taken), strict=False))
 
 
@@ -246,22 +267,7 @@ def free_people(taken: Collection[str]) -> Iterator[str]:
 
 
 def sets_of_people(
-    sightings: Sequence[Sighting], who: Sequence[str | None], taken: Sequence[str]
+    sightings: Sequence[Sighting], who: Sequence[str | None], taken: Sequence[str] = ()
 ) -> tuple[SetBatch, list[str]]:
-    """A set for each person and album, and its person."""
-    grouped: dict[tuple[str, str], list[Sighting]] = {}
-    for one, person in zip(sightings, who, strict=True):
-        if person is not None:
-            grouped.setdefault((person, one.album), []).append(one)
-    if not grouped:
-        return SetBatch.from_list([np.zeros((1, 128))]), []
-    names = free_names([album for _, album in grouped], taken)
-    vectors = [np.concatenate([one.vectors for one in group]) for group in grouped.values()]
-    each = [one for group in grouped.values() for one in group]
-    origins = Origins.of_files(
-        [file for one in each for file in one.files],
-        [time for one in each for time in one.times],
-        [picture for one in each for picture in one.pictures],
-    )
-    sets = SetBatch.from_list(vectors, names=names).replaced(origins=origins)
-    return sets, [person for person, _ in grouped]
+    """Sets of the people of sightings, by album, and the person of each set."""
+    return sets_of(faces_seen(sightings, who), taken)

@@ -23,33 +23,42 @@ from setwise._support.parameters import (
 )
 from setwise._support.progress import Progress, reported
 from setwise._support.types import FloatArray
-from setwise.errors import SkippedFilesWarning, reject
+from setwise.errors import DataError, SkippedFilesWarning
 from setwise.faces.detectors import (
     Detector,
     DlibFaces,
     GivenFrames,
     HaarFaces,
+    YuNetFaces,
+    as_grey,
     cut_out,
     detect_faces,
     installed_detector,
+    network_beside,
     open_frames,
 )
 from setwise.faces.people import (
     Person,
     Track,
-    aligned_jpeg,
+    TrackFaces,
+    as_jpeg,
     by_person,
     drop_nested,
     each_alone,
     person_names,
     track_boxes,
 )
+from setwise.features.face_networks import FaceNetwork
 from setwise.io.decode import small_jpeg
 from setwise.io.frames import Reading, VideoFrames
 from setwise.io.loading_report import LoadedSets, LoadReport
 from setwise.io.video import resize_image
 from setwise.sets import SetBatch
 from setwise.sets.origins import Origins
+
+
+class NoTrackError(DataError):
+    """A video in which no face is followed."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +75,19 @@ class FaceTrack:
 
 
 class FaceTracks(LoadedSets):
-    """One set per person or followed face; ``tracks`` describes each."""
+    """One set per person or followed face; ``tracks`` describes each.
+
+    ``boxes`` has left, top, width and height of each face, in pixels of its frame. Where tracks
+    were joined, ``pictures`` has an upright JPEG of each, in colour.
+    """
 
     def __init__(
-        self, sets: SetBatch, report: LoadReport, tracks: tuple[FaceTrack, ...]
-    ) -> None:
+        self, sets: SetBatch, report: LoadReport, tracks: tuple[FaceTrack, ...],
+        boxes: FloatArray, pictures: tuple[bytes, ...] = (),
+    ) -> None:  # fmt: skip
         super().__init__(sets, report)
         self.tracks = tracks
+        self.boxes, self.pictures = boxes, pictures
 
 
 def face_tracks(
@@ -112,8 +127,9 @@ def face_tracks(
         A video file, or frames: uint8 arrays of shape (height, width) or (height, width, 3).
     detector : callable, optional
         Takes a grey frame, a uint8 array of shape (height, width), and returns boxes
-        ``(left, top, width, height)``, of shape (n_faces, 4), in pixels. By default
-        :class:`DlibFaces`, or without dlib :class:`HaarFaces`, of the extra ``faces``.
+        ``(left, top, width, height)``, of shape (n_faces, 4), in pixels. One with a true
+        ``sees_colour`` gets (height, width, 3). By default :class:`YuNetFaces` of the extra
+        ``faces``; without its networks :class:`DlibFaces` or :class:`HaarFaces`.
     every, every_s, max_frames, start_s, stop_s, max_pixels, on_error, max_bad
         As for :func:`load_video`. Times need a video file.
     size : int, default=30
@@ -130,10 +146,11 @@ def face_tracks(
     min_length : int, default=5
         Tracks of fewer faces are left out; most of them are no faces.
     min_size : int, optional
-        Faces with a side of fewer pixels are left out; by default the detector's, 40 or 30.
+        Faces with a side of fewer pixels are left out; by default the detector's own.
     join : bool, optional
         Split tracks where the face becomes another, as at a cut, and join tracks at different
-        times that dlib's network takes for one person's. By default with :class:`DlibFaces`.
+        times that a network takes for one person's. By default with :class:`YuNetFaces` and
+        :class:`DlibFaces`.
     name : str, optional
         Name of the sets; by default that of the file.
     progress : callable, optional
@@ -147,17 +164,19 @@ def face_tracks(
     (array([6]), (20, 20))
     """
     owner, started = "face_tracks", time.perf_counter()
-    selection = (every, max_frames, start_s, stop_s)
-    reading = Reading(*selection, False, max_pixels, on_error, max_bad, every_s=every_s)
-    reading.check(owner)
     check_progress(owner, progress)
     check_choice(owner, "join", join, (None, False, True))
     smallest = 1 if min_size is None else min_size
     check_count(owner, "min_size", smallest)
     chosen = installed_detector(min_size) if detector is None else detector
-    is_joined = isinstance(chosen, DlibFaces) if join is None else join
+    is_joined = isinstance(chosen, YuNetFaces | DlibFaces) if join is None else join
+    is_coloured = is_joined or getattr(chosen, "sees_colour", False)
+    selection = (every, max_frames, start_s, stop_s, is_coloured)
+    reading = Reading(*selection, max_pixels, on_error, max_bad, every_s=every_s)
+    reading.check(owner)
     following = (min_overlap, max_gap, min_length, smallest)
-    options = _Options(chosen, size, equalise, margin, *following, is_joined)
+    network = network_beside(chosen) if is_joined else None
+    options = _Options(chosen, size, equalise, margin, *following, network)
     options.check(owner)
     with open_frames(owner, source, reading) as video:
         seen = _find_faces(video, options, progress)
@@ -168,7 +187,7 @@ def face_tracks(
     if detector is None:
         notes.append(f"faces found by {type(chosen).__name__}")
         if isinstance(chosen, HaarFaces):
-            notes[-1] += ", as dlib, which makes fewer mistakes, is not installed: "
+            notes[-1] += ", as YuNet, which makes fewer mistakes, is not installed: "
             notes[-1] += 'pip install "setwise[faces]"'
     report = LoadReport(
         source=video.path,
@@ -180,7 +199,15 @@ def face_tracks(
     )
     called = video.path.stem if name is None else str(name)
     summaries = tuple(_summary(person, seen) for person in people)
-    return FaceTracks(_batch(called, video.path, people, seen), report, summaries)
+    kept = [
+        seen.faces[frame][pick].upright
+        for person in people
+        for frame, pick in zip(person.track.frames, person.track.picks, strict=True)
+    ]
+    pictures = tuple(kept) if is_joined else ()
+    batch = _batch(called, video.path, people, seen)
+    boxes = np.array([box for person in people for box in person.track.boxes])
+    return FaceTracks(batch, report, summaries, boxes, pictures)
 
 
 @dataclass(frozen=True)
@@ -195,7 +222,7 @@ class _Options:
     max_gap: int
     min_length: int
     min_size: int
-    is_joined: bool
+    network: FaceNetwork | None  # tracks are joined by it
 
     def check(self, owner: str) -> None:
         check_number(owner, "min_overlap", self.min_overlap, at_most=1.0)
@@ -212,10 +239,10 @@ class _Options:
         from PIL import Image
 
         crop = cut_out(pixels, box, self.margin)
-        face = resize_image(crop, (self.size, self.size))
+        face = resize_image(as_grey(crop), (self.size, self.size))
         image = require("cv2", "faces").equalizeHist(face) if self.equalise else face
-        aligned = aligned_jpeg(pixels, box) if self.is_joined else b""
-        return _Face(image, small_jpeg(Image.fromarray(crop)), aligned)
+        upright = as_jpeg(self.network.upright(pixels, box)[0]) if self.network else b""
+        return _Face(image, small_jpeg(Image.fromarray(crop)), upright)
 
 
 class _Face(NamedTuple):
@@ -223,7 +250,7 @@ class _Face(NamedTuple):
 
     image: npt.NDArray[np.uint8]
     thumbnail: bytes
-    aligned: bytes
+    upright: bytes
 
 
 @dataclass
@@ -263,7 +290,8 @@ def _follow(
     long = [track for track in tracks if len(track) >= options.min_length]
     if not long:
         looked = f"{owner}: {len(seen.numbers)} frames of {str(path)!r} were looked at"
-        reject(f"{looked}{_why_no_track(tracks, seen, options)}")
+        msg = f"{looked}{_why_no_track(tracks, seen, options)}"
+        raise NoTrackError(msg)
     kept = drop_nested(long)
     n_short = sum(map(len, tracks)) - sum(map(len, long))
     notes = [
@@ -275,11 +303,10 @@ def _follow(
     if len(kept) < len(long):
         n_nested = len(long) - len(kept)
         notes.append(f"left out: {n_nested} tracks inside others, as a forehead in a face")
-    if not options.is_joined:
+    if options.network is None:
         return each_alone(kept), notes
-    people, more_notes = by_person(
-        kept, lambda frame, pick: seen.faces[frame][pick].aligned, options.min_length
-    )
+    faces = TrackFaces(options.network, lambda frame, pick: seen.faces[frame][pick].upright)
+    people, more_notes = by_person(kept, faces, options.min_length)
     return people, notes + more_notes
 
 

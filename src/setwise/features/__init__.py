@@ -7,7 +7,8 @@ from setwise.features.faces import Faces
 from setwise.features.images import Equalised, ImageFeature, Pixels
 from setwise.features.network import Network
 from setwise.features.typical import is_typical
-from setwise.features.vectors import PerVector, Whitener, unit_rows
+from setwise.features.vectors import PerVector, unit_rows
+from setwise.features.whitening import Whitener
 
 __all__ = [
     "HOG",

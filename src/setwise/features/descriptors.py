@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Callable, Mapping
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 
 from setwise._support.extras import require
 from setwise._support.parameters import (
@@ -25,8 +26,8 @@ METHODS = ("nri_uniform", "uniform")
 class HOG(ImageFeature):
     """Histograms of oriented gradients: the directions of edges in each cell of an image.
 
-    Computed by scikit-image (``pip install "setwise[image]"``) from the brightness of colours,
-    ``0.299 R + 0.587 G + 0.114 B``. Blocks are normalised, so that the range of values hardly
+    Computed from the brightness of colours, ``0.299 R + 0.587 G + 0.114 B``. The values are
+    those of scikit-image. Blocks are normalised, so that the range of values hardly
     matters. An image without edges gives zeros.
 
     Parameters
@@ -49,7 +50,7 @@ class HOG(ImageFeature):
     (3, 1764)
     """
 
-    libraries = ("scikit-image", "pillow")
+    libraries = ("pillow",)
 
     def __init__(
         self,
@@ -80,9 +81,11 @@ class HOG(ImageFeature):
         grey = as_grey(images, "HOG")
         if self.size is not None:
             grey = resized(grey, self.size)
-        hog = require("skimage.feature", "image").hog
-        parameters = (self.orientations, pair(self.cell), pair(self.block), self.norm)
-        return np.stack([hog(image, *parameters) for image in grey.astype(np.float64)])
+        cells = _cell_histograms(grey.astype(np.float64), self.orientations, pair(self.cell))
+        made = sliding_window_view(cells, pair(self.block), axis=(1, 2))
+        # Cells of a block, then orientations, as scikit-image has them.
+        blocks = made.transpose(0, 1, 2, 4, 5, 3).reshape(*made.shape[:3], -1)
+        return _NORMALISED[self.norm](blocks).reshape(len(images), -1)
 
     def _check_size(self, shape: tuple[int, ...]) -> None:
         check_tiles("HOG", "cell", self.cell, shape)
@@ -93,6 +96,45 @@ class HOG(ImageFeature):
                 f"at least {height} x {width} for block={self.block} and cell={self.cell}: "
                 "make them larger by `size`, or cells or blocks smaller."
             )
+
+
+def _cell_histograms(
+    images: FloatArray, orientations: int, cell: tuple[int, int]
+) -> FloatArray:
+    """Mean length of the gradients of each orientation in each cell of images."""
+    n_images, height, width = images.shape
+    down, right = np.zeros_like(images), np.zeros_like(images)
+    down[:, 1:-1] = images[:, 2:] - images[:, :-2]
+    right[:, :, 1:-1] = images[:, :, 2:] - images[:, :, :-2]
+    angles = np.rad2deg(np.arctan2(down, right)) % 180.0
+    bounds = 180.0 / orientations * np.arange(1, orientations)
+    bins = np.searchsorted(bounds, angles.ravel(), side="right").reshape(images.shape)
+    rows, columns = height // cell[0], width // cell[1]
+    cells = np.repeat(np.arange(rows), cell[0])[:, None] * columns
+    cells = cells + np.repeat(np.arange(columns), cell[1])
+    cells = cells + rows * columns * np.arange(n_images)[:, None, None]
+    places = (cells * orientations + bins).ravel()
+    n_bins = n_images * rows * columns * orientations
+    sums = np.bincount(places, np.hypot(down, right).ravel(), n_bins)
+    return sums.reshape(n_images, rows, columns, orientations) / (cell[0] * cell[1])
+
+
+def _scaled(blocks: FloatArray) -> FloatArray:
+    return blocks / np.sqrt((blocks**2).sum(axis=-1, keepdims=True) + _SMALL**2)
+
+
+def _summed(blocks: FloatArray) -> FloatArray:
+    return blocks / (np.abs(blocks).sum(axis=-1, keepdims=True) + _SMALL)
+
+
+# Keeps blocks without edges from being divided by zero.
+_SMALL = 1e-5
+_NORMALISED: Mapping[str, Callable[[FloatArray], FloatArray]] = {
+    "L2-Hys": lambda blocks: _scaled(np.minimum(_scaled(blocks), 0.2)),
+    "L2": _scaled,
+    "L1": _summed,
+    "L1-sqrt": lambda blocks: np.sqrt(_summed(blocks)),
+}
 
 
 class LBP(ImageFeature):
@@ -124,7 +166,7 @@ class LBP(ImageFeature):
     Examples
     --------
     >>> import numpy as np
-    >>> LBP.as_for_mobo().transform(np.zeros((2, 60, 50), dtype=np.uint8)).shape
+    >>> LBP(40, patch=8).transform(np.zeros((2, 60, 50), dtype=np.uint8)).shape
     (2, 1475)
     """
 
@@ -147,11 +189,6 @@ class LBP(ImageFeature):
         self.radius = radius
         self.method = method
         self.root = root
-
-    @classmethod
-    def as_for_mobo(cls) -> Self:
-        """The paper's features of CMU MoBo: 40 x 40 pixels in 8 x 8 patches, 25 x 59 values."""
-        return cls(size=40, patch=8, root=False)
 
     @property
     def n_bins(self) -> int:

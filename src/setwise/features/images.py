@@ -20,6 +20,8 @@ from setwise.sets import SetBatch
 
 # Images that a feature works on at once: what it needs in between stays small.
 AT_ONCE = 256
+# Numbers that are converted to double precision at once.
+_BLOCK = 2**18
 
 
 class ImageFeature(  # type: ignore[call-arg]
@@ -67,7 +69,7 @@ class ImageFeature(  # type: ignore[call-arg]
         return {
             "feature": f"{kind.__module__}.{kind.__qualname__}",
             "parameters": self.get_params(deep=False),
-            "versions": {package: _version(package) for package in packages},
+            "versions": {package: version_of(package) for package in packages},
         }
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -87,14 +89,17 @@ class ImageFeature(  # type: ignore[call-arg]
         rows = values.reshape(len(values), -1)
         return X.replaced(vectors=rows, image_shape=shape)
 
+    def n_values(self, shape: tuple[int, ...]) -> int:
+        """Number of values of an image of a shape, ``(height, width[, n_channels])``."""
+        return int(np.asarray(self.compute(np.zeros((1, *shape), dtype=np.uint8))).size)
+
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """Names of the values of an image: the feature's name, and a number."""
         if not hasattr(self, "image_shape_"):
             msg = f"{type(self).__name__}: call fit first, with images of the size to come."
             raise NotFittedError(msg)
-        black = np.zeros((1, *self.image_shape_), dtype=np.uint8)
-        name = type(self).__name__.lower()
-        return np.array([f"{name}{i}" for i in range(self.compute(black).size)], dtype=object)
+        name, n_values = type(self).__name__.lower(), self.n_values(self.image_shape_)
+        return np.array([f"{name}{i}" for i in range(n_values)], dtype=object)
 
     def _values(self, images: Array, X: Any) -> Array:
         """Values of all images, which are those of ``X``."""
@@ -183,7 +188,8 @@ def steps_of(pipeline: Any) -> list[Any]:
     return [step for _, step in pipeline.steps if step is not None and step != "passthrough"]
 
 
-def _version(package: str) -> str:
+def version_of(package: str) -> str:
+    """Version of an installed package, "none" where it is not."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -268,7 +274,12 @@ def as_grey(images: Array, caller: str) -> Array:
             f"{caller}: the images have {n_channels} channels. Expected one (grey) or three "
             "(red, green, blue); leave the others out, such as an alpha channel."
         )
-    return images.astype(np.float64) @ LUMA
+    grey = np.empty(images.shape[:3])
+    step = max(1, _BLOCK // images[0].size)
+    for start in range(0, len(images), step):  # doubles of all colours at once would be large
+        block = slice(start, start + step)
+        grey[block] = images[block].astype(np.float64) @ LUMA
+    return grey
 
 
 def as_bytes(images: Array, caller: str, size: Size | None = None) -> Bytes:

@@ -32,6 +32,7 @@ MODELS = {
 }
 # A network that halves the image five times sees nothing in fewer pixels.
 SMALLEST, LARGEST = 32, 1024
+N_VALUES = 1280
 
 
 class Network(ImageFeature):
@@ -90,6 +91,10 @@ class Network(ImageFeature):
         weights = MODELS[self.model]
         content["weights"] = {"package": weights.package, "sha256": weights.digest}
         return content
+
+    def n_values(self, shape: tuple[int, ...]) -> int:
+        """Channels of the last layer, known without running the network."""
+        return N_VALUES
 
     def compute(self, images: Array) -> Vectors:
         """Averages of the last layer before the classifier, for each image."""

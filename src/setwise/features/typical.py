@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import numpy.typing as npt
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.features.vectors import unit_rows
@@ -15,31 +18,74 @@ WIDEST_GAP = 1.5
 _MOST_ROUNDS = 10
 # Cosines of all pairs of more vectors would fill the memory.
 _MOST_PAIRED = 1000
+# Numbers that are converted to double precision at once.
+_BLOCK = 2**19
 
 
-def canonical_order(vectors: FloatArray) -> IntArray:
+def canonical_order(vectors: npt.NDArray[Any]) -> IntArray:
     """An order of the vectors that depends on their values alone, not on their order."""
-    rows = np.ascontiguousarray(vectors, dtype=np.float64) + 0.0  # no negative zeros
+    rows = np.ascontiguousarray(vectors)
+    if rows.dtype != np.uint8:
+        rows = rows.astype(np.float64) + 0.0  # no negative zeros
     return np.argsort(rows.view(np.dtype((np.void, rows.strides[0]))).ravel(), kind="stable")
 
 
-def majority_direction(units: FloatArray) -> FloatArray:
-    """Direction of the mean of that half of the vectors which is nearest to it."""
+def cosines_of_pairs(vectors: npt.NDArray[Any]) -> FloatArray:
+    """Cosines of all pairs of vectors, 0 where one is zero; vectors of any type and length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> cosines_of_pairs(np.array([[3, 4], [0, 5], [0, 0]], dtype=np.uint8))
+    array([[1. , 0.8, 0. ],
+           [0.8, 1. , 0. ],
+           [0. , 0. , 0. ]])
+    """
+    products = np.zeros((len(vectors), len(vectors)))
+    step = max(1, _BLOCK // max(1, len(vectors)))
+    for start in range(0, vectors.shape[1], step):  # images are not all converted at once
+        block = np.asarray(vectors[:, start : start + step], dtype=np.float64)
+        with np.errstate(over="ignore", invalid="ignore"):
+            products += block @ block.T
+    squares = products.diagonal()
+    is_safe = (squares > 1e-200) & (squares < 1e200)
+    if not (is_safe | ~vectors.any(axis=1)).all():
+        units = unit_rows(np.asarray(vectors, dtype=np.float64))
+        return np.asarray(units @ units.T)
+    lengths = np.sqrt(np.where(is_safe, squares, 1.0))
+    return np.asarray(products / lengths / lengths[:, None])
+
+
+def majority_cosines(vectors: npt.NDArray[Any]) -> FloatArray:
+    """Cosine of each vector with the direction of the mean of the half nearest to it."""
+    if len(vectors) > _MOST_PAIRED:
+        return _majority_of_many(unit_rows(np.asarray(vectors, dtype=np.float64)))
+    cosines = cosines_of_pairs(vectors)
+    to_majority = cosines[np.median(cosines, axis=1).argmax()]
+    n_kept, half = -(-len(vectors) // 2), np.empty(0, dtype=np.int64)
+    for _ in range(_MOST_ROUNDS):
+        before, half = half, np.argsort(-to_majority, kind="stable")[:n_kept]
+        if np.array_equal(before, half):
+            break
+        length = np.sqrt(max(float(cosines[np.ix_(half, half)].sum()), 1e-300))
+        to_majority = cosines[:, half].sum(axis=1) / length
+    return to_majority
+
+
+def _majority_of_many(units: FloatArray) -> FloatArray:
+    """The same of more vectors than can be compared in pairs."""
     n_kept = -(-len(units) // 2)
-    if len(units) <= _MOST_PAIRED:
-        direction = units[np.median(units @ units.T, axis=1).argmax()]
-    else:
-        direction = unit_rows(np.median(units, axis=0, keepdims=True))[0]
+    direction = unit_rows(np.median(units, axis=0, keepdims=True))[0]
     for _ in range(_MOST_ROUNDS):
         nearest = np.argsort(-(units @ direction), kind="stable")[:n_kept]
         moved = unit_rows(units[nearest].mean(axis=0, keepdims=True))[0]
         if np.allclose(moved, direction):
             break
         direction = moved
-    return direction
+    return np.asarray(units @ direction)
 
 
-def is_typical(vectors: FloatArray) -> BoolArray:
+def is_typical(vectors: npt.NDArray[Any]) -> BoolArray:
     """Which vectors belong to the majority of their set.
 
     Sort the cosines to the majority's direction. Their scale is that of the shortest interval
@@ -65,9 +111,8 @@ def is_typical(vectors: FloatArray) -> BoolArray:
     if n < FEWEST:
         return np.ones(n, dtype=np.bool_)
     order = canonical_order(vectors)
-    units = unit_rows(vectors[order])
     cosines = np.empty(n)
-    cosines[order] = units @ majority_direction(units)
+    cosines[order] = majority_cosines(vectors[order])
     ordered, half = np.sort(cosines), n // 2 + 1
     lengths = ordered[half - 1 :] - ordered[: n - half + 1]
     first = int(lengths.argmin())

@@ -1,4 +1,4 @@
-"""Vectors to vectors: unit norm, whitening, any transformer of rows; closest pairs."""
+"""Vectors to vectors: unit norm, any transformer of rows; closest pairs."""
 
 from __future__ import annotations
 
@@ -6,18 +6,13 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-from scipy import linalg
 from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from setwise._support.parameters import check_not_negative, check_number, refuse
+from setwise._support.parameters import refuse
 from setwise._support.types import FloatArray
 from setwise.errors import reject
 from setwise.sets import SetBatch, check_sets
-
-# Smallest of the eigenvalues of products of rows (or columns), relative to the largest, by
-# which whitened vectors are within 1e-8 of those by singular values.
-LEAST_OF_ROWS, LEAST_OF_COLUMNS = 1e-9, 1e-12
 
 
 def unit_rows(vectors: FloatArray) -> FloatArray:
@@ -29,98 +24,16 @@ def unit_rows(vectors: FloatArray) -> FloatArray:
     >>> unit_rows(np.array([[3e-200, 4e-200], [0, 0]])).tolist()
     [[0.6, 0.8], [0.0, 0.0]]
     """
-    largest = np.abs(vectors).max(axis=1, keepdims=True)
-    scaled = vectors / np.where(largest > 0, largest, 1.0)
-    with np.errstate(under="ignore"):
-        norms = np.linalg.norm(scaled, axis=1, keepdims=True)
-    return scaled / np.where(norms > 0, norms, 1.0)
-
-
-class Whitener(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Whiten vectors in part, so that shared directions hide differences less.
-
-    Vectors are scaled to unit norm, the mean is subtracted, and every principal direction of
-    variance ``v`` is multiplied by ``(v + shrinkage * mean variance) ** (-strength / 2)``.
-    Directions without variance in the gallery are dropped: with few vectors of many features
-    they would make up most of a new vector.
-
-    Parameters
-    ----------
-    strength : float, default=0.5
-        1 gives all directions equal variance, 0 changes none.
-    shrinkage : float, default=0.1
-        Share of the mean variance added to every direction; larger is gentler.
-
-    Attributes
-    ----------
-    mean_ : array of shape (n_features,)
-        Mean of the unit vectors.
-    directions_ : array of shape (n_directions, n_features)
-        Principal directions with any variance.
-    gains_ : array of shape (n_directions,)
-        Factor of each direction, relative to one without variance.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> vectors = np.random.default_rng(0).normal(size=(200, 3)) * [9.0, 1.0, 1.0]
-    >>> int(Whitener().fit(vectors).gains_.argmin())
-    0
-    """
-
-    def __init__(self, strength: float = 0.5, shrinkage: float = 0.1) -> None:
-        self.strength = strength
-        self.shrinkage = shrinkage
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn mean and principal directions of the rows of ``X``."""
-        check_not_negative("Whitener", "strength", self.strength)
-        check_number("Whitener", "shrinkage", self.shrinkage)
-        units = unit_rows(validate_data(self, X, dtype=np.float64))
-        self.mean_: FloatArray = units.mean(axis=0)
-        strengths, directions = _principal(units - self.mean_)
-        variances = strengths**2 / len(units)
-        floor = self.shrinkage * variances.sum() / units.shape[1]
-        is_kept = strengths > strengths[0] * max(units.shape) * np.finfo(np.float64).eps
-        self.directions_: FloatArray = directions[is_kept]
-        # A common factor means nothing to unit vectors.
-        relative = floor / (variances[is_kept] + floor)
-        self.gains_: FloatArray = relative ** (self.strength / 2)
-        return self
-
-    def transform(self, X: Any) -> FloatArray:
-        """Whiten the rows of ``X`` and scale them to unit norm."""
-        check_is_fitted(self)
-        units = unit_rows(validate_data(self, X, dtype=np.float64, reset=False))
-        centred = units - self.mean_
-        inside = centred @ self.directions_.T
-        # What lies outside, or at the mean, leaves rounding, which is no direction.
-        rounding = max(centred.shape[1], len(self.gains_)) * np.finfo(np.float64).eps
-        inside[np.linalg.norm(inside, axis=1) <= rounding] = 0.0
-        return unit_rows((inside * self.gains_) @ self.directions_)
-
-
-def _principal(centred: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Singular values, the largest first, and right singular vectors of rows that sum to zero.
-
-    By the eigenvectors of the smaller product, four times as fast as the decomposition, unless
-    its rounding could be taken for a direction: eigenvalues are squares.
-    """
-    is_used = centred.any(axis=0)
-    inner = centred if is_used.all() else centred[:, is_used]
-    is_wide = len(inner) <= inner.shape[1]
-    values, vectors = linalg.eigh(
-        inner @ inner.T if is_wide else inner.T @ inner, driver="evd", check_finite=False
-    )
-    # Rows that sum to zero leave one direction without variance, and none of columns.
-    n_zero, least = (1, LEAST_OF_ROWS) if is_wide else (0, LEAST_OF_COLUMNS)
-    if len(values) <= n_zero or values[n_zero] <= least * values[-1]:
-        return linalg.svd(centred, full_matrices=False)[1:]
-    strengths = np.sqrt(values[n_zero:][::-1])
-    found = vectors[:, n_zero:][:, ::-1].T
-    directions = np.zeros((len(strengths), centred.shape[1]))
-    directions[:, is_used] = (found @ inner) / strengths[:, None] if is_wide else found
-    return strengths, directions
+    vectors = vectors if vectors.dtype.kind == "f" else np.asarray(vectors, dtype=np.float64)
+    about = np.finfo(vectors.dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->i", vectors, vectors)
+    is_exact = (squares > about.tiny / about.eps) & (squares < about.max)
+    units = vectors / np.sqrt(np.where(is_exact, squares, 1.0), dtype=vectors.dtype)[:, None]
+    for i in np.flatnonzero(~is_exact):  # zero, or of squares that a float does not hold
+        scaled = vectors[i] / (np.abs(vectors[i]).max() or 1.0)
+        units[i] = scaled / (np.linalg.norm(scaled) or 1.0)
+    return units
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,8 @@ from setwise.features.descriptors import HOG, LBP
 from setwise.features.faces import Faces
 from setwise.features.images import AT_ONCE, ImageFeature, Pixels, is_pipeline, steps_of
 from setwise.features.network import Network
-from setwise.features.vectors import Whitener, unit_rows
+from setwise.features.vectors import unit_rows
+from setwise.features.whitening import Principal, Whitener
 
 # What can be written down by its name and parameters, and read again.
 _STEPS: dict[str, type[Any]] = {
@@ -96,14 +97,21 @@ class View:
             steps.append(kind(**values))
         return cls(config["name"], _in_a_row(steps), config["has_lengths"])
 
-    def fit(self, images: Images) -> FittedView:
-        """Fit the view to the vectors of a gallery."""
+    def fit(
+        self, images: Images, principal: Callable[[Any], Principal] | None = None
+    ) -> FittedView:
+        """Fit the view to the vectors of a gallery.
+
+        ``principal`` gives the principal directions of a feature of theirs, for whiteners.
+        """
         view = self.unfitted()
         if view.feature is not None and images.shape is None:
             what = f"view {self.name!r} looks at images, and the gallery holds vectors"
             expected = "sets from load_images, load_video or SetBatch.from_images"
             reject(f"{what}. Expected {expected}.")
-        if view.rest is not None:
+        if principal is not None and isinstance(view.rest, Whitener):
+            view.rest.fit_to(principal(view.feature))
+        elif view.rest is not None:
             view.rest.fit(images.seen_by(view.feature))
         return view
 
@@ -140,7 +148,11 @@ KNOWN = {
 
 
 class FeatureTable:
-    """Values of one feature, a row per image, computed when first wanted."""
+    """Values of one feature, a row per image, computed when first wanted.
+
+    They are rounded to single precision, which takes half the memory, before anything is made
+    of them: what is kept with a gallery is what a new fit would compute.
+    """
 
     def __init__(
         self, feature: Any, is_made: BoolArray, values: npt.NDArray[Any] | None = None
@@ -155,20 +167,24 @@ class FeatureTable:
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__init__(**state)  # type: ignore[misc]
 
-    def rows(self, rows: IntArray, images: Callable[[IntArray], FloatArray]) -> FloatArray:
+    def rows(
+        self, rows: IntArray, images: Callable[[IntArray], npt.NDArray[Any]]
+    ) -> FloatArray:
         """Values of some images, of which the missing ones are computed."""
         with self._lock:
             missing = rows[~self.is_made[rows]]
-            for start in range(0, len(missing), AT_ONCE):  # as doubles, all may be too large
+            for start in range(0, len(missing), AT_ONCE):
                 part = missing[start : start + AT_ONCE]
                 made = np.asarray(self.feature.transform(images(part)))
                 if made.ndim != 2 or len(made) != len(part):
                     return made  # the view refuses it
                 if self.values is None:
-                    self.values = np.zeros((len(self.is_made), made.shape[1]), made.dtype)
-                self.values[part], self.is_made[part] = made, True
+                    self.values = np.zeros((len(self.is_made), made.shape[1]), np.float32)
+                with np.errstate(over="ignore"):  # what becomes infinite is refused
+                    self.values[part] = made
+                self.is_made[part] = True
             assert self.values is not None  # noqa: S101
-            return self.values[rows]
+            return self.values[rows].astype(np.float64)
 
     def copy_from(self, other: FeatureTable, own: IntArray, equal: IntArray) -> None:
         """Take over the values of equal images in another table, where it has them."""
@@ -272,9 +288,9 @@ class Images:
         for table in others.tables:
             self.table(table.feature).copy_from(table, own, equal)
 
-    def _pixels(self, rows: IntArray) -> FloatArray:
+    def _pixels(self, rows: IntArray) -> npt.NDArray[Any]:
         assert self.shape is not None  # noqa: S101
-        return np.asarray(self._whole[rows], dtype=np.float64).reshape(-1, *self.shape)
+        return self._whole[rows].reshape(-1, *self.shape)
 
     def part(self, start: int, stop: int) -> Images:
         """The vectors between two places."""
@@ -329,6 +345,27 @@ class FittedView:
         except (PicklingError, TypeError, AttributeError):
             return False
 
+    def width(self, n_features: int, image_shape: tuple[int, ...] | None) -> int:
+        """Length of its vectors, for vectors of a given shape."""
+        given = n_features
+        if self.feature is not None and image_shape is not None:
+            given = self.feature.n_values(image_shape)
+        if self.rest is None or (
+            isinstance(self.rest, Whitener) and len(self.rest.mean_) == given
+        ):
+            return given
+        return self.show(Images(np.ones((1, n_features)), image_shape)).shape[1]
+
+    @property
+    def whitens(self) -> bool:
+        """Whether it whitens each vector by itself."""
+        return isinstance(self.rest, Whitener) and not self.has_lengths
+
+    def coordinates(self, images: Images) -> FloatArray:
+        """As :meth:`show`, up to a rotation; of a view that whitens."""
+        coordinates: FloatArray = self.rest.coordinates(unit_rows(images.seen_by(self.feature)))
+        return coordinates
+
     def show(self, images: Images) -> FloatArray:
         """The vectors of a set in this view, of unit norm, or scaled as a whole."""
         values = images.seen_by(self.feature)
@@ -351,5 +388,4 @@ def shown_widths(
     views: Mapping[str, FittedView], n_features: int, image_shape: tuple[int, ...] | None
 ) -> dict[str, int]:
     """Length of the vectors in each view, for vectors of a given shape."""
-    blank = Images(np.ones((1, n_features)), image_shape)
-    return {name: view.show(blank).shape[1] for name, view in views.items()}
+    return {name: view.width(n_features, image_shape) for name, view in views.items()}

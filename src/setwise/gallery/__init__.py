@@ -14,7 +14,7 @@ from setwise.gallery.distributions import (
 from setwise.gallery.evidence import Comparison, LayerGraph, LayerResult, LayerView, Targets
 from setwise.gallery.fusion import Fusion, fuse
 from setwise.gallery.gallery import Calibration, Gallery
-from setwise.gallery.solve import learnt, solve, update
+from setwise.gallery.solve import is_stale, learnt, solve, update
 
 __all__ = [
     "Calibration",
@@ -36,6 +36,7 @@ __all__ = [
     "conditional_orthogonality",
     "fuse",
     "hellinger",
+    "is_stale",
     "learnt",
     "overlap",
     "signal_to_noise",

@@ -18,12 +18,13 @@ from importlib.metadata import version
 from pathlib import Path
 from secrets import token_hex
 from typing import IO, Any
-from zipfile import ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zipfile import ZIP_STORED, ZipFile, ZipInfo
 
 from setwise._support.files import held, real_path, write_atomically
 from setwise.errors import SetwiseError, reject
 from setwise.gallery.file import load_gallery
 from setwise.gallery.journal import (
+    BESIDE,
     DECISIONS,
     JOURNAL,
     SUFFIX,
@@ -33,12 +34,11 @@ from setwise.gallery.journal import (
     read_entries,
     settle,
 )
-from setwise.io.untrusted import regular_file
+from setwise.io.untrusted import BROKEN, broken, regular_file
 
 FORMAT, MANIFEST, CHUNK = 1, "manifest.json", 1 << 20
-MEMBER = re.compile(rf"states/([0-9a-f]{{64}}){re.escape(SUFFIX)}|{JOURNAL}|{DECISIONS}")
+MEMBER = re.compile(rf"states/([0-9a-f]{{64}}){re.escape(SUFFIX)}|{'|'.join(BESIDE)}")
 LONGEST_MANIFEST = 10_000_000
-UNREADABLE = (BadZipFile, OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ def _verify_journal(gallery: Path) -> Iterator[Finding]:
     words = f"{len(states)} states kept" if not bad else f"damaged: {', '.join(bad)}"
     yield Finding("kept states", not bad, words)
     in_force = [entry for entry in entries if entry.state == "done"]
-    if in_force and in_force[-1].after != file_digest(gallery):
+    if in_force and file_digest(gallery) not in in_force[-1].results:
         words = "the gallery was changed by another program, so the last change has no undo"
         yield Finding("last change", True, words)
     if (folder / DECISIONS).exists():
@@ -113,20 +113,21 @@ def _verify_decisions(file: Path) -> Finding:
 
 
 def backup(path: Path, archive: Path) -> Copied:
-    """Copy a gallery file and its journal into one archive, while nobody changes them.
+    """Copy a gallery file and its journal into one archive, under the file's lock.
 
-    A damaged gallery is refused, so that it never replaces a good archive; damaged kept states
-    are left out.
+    A damaged gallery or history is refused, so that it never replaces a good archive; damaged
+    kept states are left out.
     """
     gallery = real_path(regular_file("backup", path))
     is_writable = os.access(gallery.parent, os.W_OK)
     with held(gallery) if is_writable else nullcontext():
         load_gallery(gallery, caller="backup")
+        read_entries(journal_of(gallery) / JOURNAL)
         states, left_out = _states_of(gallery)
         digest = file_digest(gallery)
         states.setdefault(digest, gallery)
         folder = journal_of(gallery)
-        plain = [folder / name for name in (JOURNAL, DECISIONS) if (folder / name).is_file()]
+        plain = [folder / name for name in BESIDE if (folder / name).is_file()]
         with write_atomically(archive) as unfinished:
             _write(unfinished, digest, states, plain)
     n_bytes = sum(one.stat().st_size for one in states.values())
@@ -134,7 +135,7 @@ def backup(path: Path, archive: Path) -> Copied:
 
 
 def _states_of(gallery: Path) -> tuple[dict[str, Path], tuple[str, ...]]:
-    """The kept states by their digest, and the names of those that are damaged."""
+    """The kept states by their digest, and the names of damaged ones."""
     found = sorted(journal_of(gallery).glob(f"*{SUFFIX}"))
     sound = {one.stem: one for one in found if file_digest(one) == one.stem}
     return sound, tuple(one.name for one in found if one.stem not in sound)
@@ -197,11 +198,7 @@ def _measured(folder: Path) -> tuple[int, int]:
 def _unpacked(archive: Path, folder: Path) -> dict[str, Any]:
     """Write the files of an archive below a folder, each checked; the manifest."""
     with _readable(archive), ZipFile(archive) as source:
-        if source.getinfo(MANIFEST).file_size > LONGEST_MANIFEST:
-            raise BadZipFile
-        manifest: dict[str, Any] = json.loads(source.read(MANIFEST))
-        if manifest["format"] > FORMAT:
-            reject(f"restore: {archive} was made by a later version of setwise. Install that.")
+        manifest = _manifest(source, archive)
         for name, digest in manifest["files"].items():
             if not MEMBER.fullmatch(name):
                 reject(f"restore: {archive} holds a file of another kind, {name!r}.")
@@ -210,6 +207,24 @@ def _unpacked(archive: Path, folder: Path) -> dict[str, Any]:
                 is_named = target.suffix != SUFFIX or target.stem == digest
                 if _copied(stream, to) != digest or not is_named:
                     reject(f"restore: {name} in {archive} is damaged. Use an older archive.")
+    try:
+        read_entries(folder / JOURNAL)
+    except SetwiseError as error:
+        reject(f"restore: the history in {archive} is damaged. Use an older archive.", error)
+    return manifest
+
+
+def _manifest(source: ZipFile, archive: Path) -> dict[str, Any]:
+    """What an archive says that it holds; the gallery is one of its own states."""
+    entry = _stored(source, MANIFEST)
+    if entry.file_size > LONGEST_MANIFEST:
+        broken("its manifest is too long")
+    manifest: dict[str, Any] = json.loads(source.read(entry))
+    if manifest["format"] > FORMAT:
+        reject(f"restore: {archive} was made by a later version of setwise. Install that.")
+    files = manifest["files"]
+    if not isinstance(files, dict) or f"states/{manifest['gallery']}{SUFFIX}" not in files:
+        broken("its manifest names no state as the gallery")
     return manifest
 
 
@@ -217,7 +232,7 @@ def _stored(source: ZipFile, name: str) -> ZipInfo:
     """An entry that is as large as it takes room: nothing here unpacks to more."""
     entry = source.getinfo(name)
     if entry.compress_type != ZIP_STORED:
-        raise BadZipFile
+        broken(f"{name} is packed")
     return entry
 
 
@@ -237,7 +252,7 @@ def _readable(archive: Path) -> Iterator[None]:
         yield
     except SetwiseError:
         raise
-    except UNREADABLE as error:
+    except BROKEN as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        told = f"restore: {str(archive)!r} is no archive of `setwise backup`, or a damaged one"
-        reject(f"{told} ({reason}). Copy it again, or use an older one.", error)
+        what = f"restore: {str(archive)!r} is no archive of `setwise backup`, or a damaged one"
+        reject(f"{what} ({reason}). Copy it again, or use an older one.", error)

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from threading import Lock
+from typing import Any
 
 import numpy as np
 
 from setwise._support.parallel import in_parts
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.features.views import FeatureTable, FittedView, Images, View
+from setwise.features import unit_rows
+from setwise.features.views import FeatureTable, FittedView, Images, View, are_equal
+from setwise.features.whitening import Moments, Principal
 from setwise.gallery.description import Description, Layer, Representation
 from setwise.sets import SetBatch
 
@@ -43,7 +46,7 @@ def find_inliers(description: Description, sets: SetBatch, n_jobs: int | None) -
     def look(part: range) -> None:
         for i in part:
             of_set = slice(*sets.offsets[i : i + 2])
-            inliers[of_set] = description.inliers(np.asarray(sets[i], dtype=np.float64))
+            inliers[of_set] = description.inliers(sets[i])
 
     in_parts(look, len(sets), n_jobs, "find outliers")
     return inliers
@@ -56,6 +59,9 @@ class InlierSets:
     images: Images  # the vectors of all sets, one set after the other
     offsets: IntArray  # first vector of each set, and the end
     is_inlier: BoolArray  # of all vectors that the images are a part of
+    # What was learnt from, and shown of, all of them, while a gallery is solved.
+    _moments: list[tuple[Any, Moments]] = field(default_factory=list)
+    _shown: dict[str, tuple[FittedView, FloatArray]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -111,7 +117,9 @@ class InlierSets:
     def of_rows(self, parts: Sequence[IntArray]) -> InlierSets:
         """Other sets, each made of some of the vectors, given by their places."""
         offsets = np.concatenate([[0], np.cumsum([len(rows) for rows in parts])])
-        return replace(self, images=self.images.where(np.concatenate(parts)), offsets=offsets)
+        rows = np.concatenate(parts)
+        shown = {name: (view, made[rows]) for name, (view, made) in self._shown.items()}
+        return InlierSets(self.images.where(rows), offsets, self.is_inlier, _shown=shown)
 
     def take(self, chosen: IntArray) -> InlierSets:
         """Some of the sets."""
@@ -121,11 +129,49 @@ class InlierSets:
         """The vectors as sets, whose names are their numbers."""
         return SetBatch(self.images.compact, self.offsets, image_shape=self.images.shape)
 
-    def fitted(self, views: Iterable[View]) -> dict[str, FittedView]:
-        """Views, each once, fitted to these vectors."""
-        return {
-            name: view.fit(self.images) for name, view in {v.name: v for v in views}.items()
-        }
+    def fitted(
+        self, views: Iterable[View], sets: IntArray | None = None
+    ) -> dict[str, FittedView]:
+        """Views, each once, fitted to the vectors of some sets, or of all."""
+        part = self if sets is None else self.take(sets)
+        is_chosen = np.ones(len(self), dtype=np.bool_)
+        if sets is not None:
+            is_chosen = np.isin(np.arange(len(self)), sets)
+        rows = np.flatnonzero(np.repeat(is_chosen, self.sizes))
+
+        def principal(feature: Any) -> Principal:
+            return self.moments(feature).principal(rows)
+
+        by_name = {view.name: view for view in views}
+        return {name: view.fit(part.images, principal) for name, view in by_name.items()}
+
+    def moments(self, feature: Any) -> Moments:
+        """Of a feature of all vectors, from which whiteners of some or all are learnt."""
+        for known, moments in self._moments:
+            if are_equal(feature, known):
+                return moments
+        self._moments.append((feature, Moments(unit_rows(self.images.seen_by(feature)))))
+        return self._moments[-1][1]
+
+    def bases(
+        self, views: Mapping[str, FittedView], description: Description, dims: Sequence[int]
+    ) -> list[SetBases]:
+        """Columns of each set. Vectors of all sets are whitened together, in less time."""
+        shown = {name: self._whitened(view) for name, view in views.items() if view.whitens}
+
+        def of(i: int) -> SetBases:
+            own = slice(*self.offsets[i : i + 2])
+            seen = {name: rows[own] for name, rows in shown.items()}
+            return SetBases(self[i], views, description, dims, seen=seen)
+
+        return [of(i) for i in range(len(self))]
+
+    def _whitened(self, view: FittedView) -> FloatArray:
+        known, rows = self._shown.get(view.name, (None, None))
+        if known is not view or rows is None:
+            rows = view.show(self.images)
+            self._shown[view.name] = view, rows
+        return rows
 
 
 class SetBases:

@@ -16,7 +16,7 @@ from setwise.basis import SVD, Basis, Mean, Spread, Vectors
 from setwise.features import unit_rows
 from setwise.gallery.bases import SetBases, every
 from setwise.gallery.description import Layer
-from setwise.gallery.evidence import LayerGraph, LayerView, Targets
+from setwise.gallery.evidence import LayerGraph, LayerView, Targets, distances_and_overlaps
 from setwise.gallery.fusion import Fused, ScoreMatrix, fuse, is_decided, votes
 from setwise.sets import SetBatch
 
@@ -110,9 +110,10 @@ class Candidates:
         """Scores of some members, given by their places, with these weights."""
         ensemble = self.gallery.ensemble
         pairs = [(ensemble.members[m].evidence, views[ensemble.layer_of[m]]) for m in members]
+        distances, overlaps = distances_and_overlaps(pairs)
         return ScoreMatrix(
-            distances=np.array([evidence.distances(view) for evidence, view in pairs]),
-            overlaps=np.array([evidence.overlaps(view) for evidence, view in pairs]),
+            distances=distances,
+            overlaps=overlaps,
             weights=weights,
             dims=ensemble.dims[members],
             target_classes=self.target_classes,

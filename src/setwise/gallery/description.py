@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from setwise._support.parameters import (
     as_tuple,
@@ -30,6 +31,9 @@ from setwise.gallery.fusion import Fusion
 from setwise.graph import Graph
 from setwise.graph.base import NoGraph
 from setwise.index import ExactIndex, Index
+
+# For bases that ask for no random numbers: a generator takes longer to make than some bases.
+_UNUSED = np.random.default_rng(0)
 
 
 @dataclass(frozen=True)
@@ -212,10 +216,13 @@ class Description:
         """
         if not vectors.any():
             return [np.empty((vectors.shape[1], 0)) for _ in dims]
-        source = np.random.SeedSequence(self.seed, spawn_key=(start,))
-        return representation.basis.columns(vectors, dims, np.random.default_rng(source))
+        basis, rng = representation.basis, _UNUSED
+        if basis.is_random:
+            source = np.random.SeedSequence(self.seed, spawn_key=(start,))
+            rng = np.random.default_rng(source)
+        return basis.columns(vectors, dims, rng)
 
-    def inliers(self, vectors: FloatArray) -> BoolArray:
+    def inliers(self, vectors: npt.NDArray[Any]) -> BoolArray:
         """Which vectors of a set are no outliers of it."""
         if self.outliers is None:
             return np.ones(len(vectors), dtype=np.bool_)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -56,10 +56,10 @@ class Targets:
     @lazy
     def of_sets(self) -> IntArray:
         """The target of each set that has any column."""
-        return self.targets[self.spans[0]]
+        return self.targets[self.spans.first]
 
     @lazy
-    def spans(self) -> tuple[IntArray, IntArray]:
+    def spans(self) -> Spans:
         """See :func:`spans_of_sets`."""
         return spans_of_sets(self.sets)
 
@@ -109,7 +109,7 @@ class LayerGraph:
     @lazy
     def kernel_ridge(self) -> KernelRidge:
         """Regression of the targets on how alike sets are; of columns with lengths."""
-        first, _ = self.targets.spans
+        first = self.targets.spans.first
         of_sets, n_targets = self.targets.of_sets, self.targets.n_targets
         return KernelRidge.of_columns(self.graph.columns, first, of_sets, n_targets)
 
@@ -206,8 +206,7 @@ class LayerView:
         """Inner products of the probe's columns (rows) and the gallery's."""
         columns = self.graph.columns
         # In the gallery's own type: converting all of it would take longer.
-        products = self.probe.T.astype(columns.dtype) @ columns
-        cosines = np.asarray(products, dtype=np.float64)
+        cosines = self.probe.T.astype(columns.dtype, copy=False) @ columns
         return cosines if self.is_own is None else np.where(self.is_own, 0.0, cosines)
 
     @lazy
@@ -231,7 +230,7 @@ class LayerView:
         ridge = self.layer.kernel_ridge
         if self.is_own is None:
             return self.to_sets[1] @ ridge.coefficients
-        first = self.targets.spans[0]
+        first = self.targets.spans.first
         own = np.flatnonzero(self.is_own[first])
         scores = ridge.left_out[own]
         return scores[0] if len(own) else np.zeros(self.targets.n_targets)
@@ -303,20 +302,29 @@ def start_clustering(
     )
 
 
-def spans_of_sets(column_sets: IntArray) -> tuple[IntArray, IntArray]:
-    """First column of each set that has any, and place of each column within its set."""
+class Spans(NamedTuple):
+    """Where the columns of each set are that has any."""
+
+    first: IntArray
+    widths: IntArray  # number of columns
+    place: IntArray  # of each column within its set
+
+
+def spans_of_sets(column_sets: IntArray) -> Spans:
+    """Where the columns of sets are, which stand one set after the other."""
     # np.diff with a value before the first takes twice as long.
     begins = np.ones(len(column_sets), dtype=bool)
     np.not_equal(column_sets[1:], column_sets[:-1], out=begins[1:])
     first = np.flatnonzero(begins)
-    return first, np.arange(len(column_sets)) - first[np.cumsum(begins) - 1]
+    place = np.arange(len(column_sets)) - first[np.cumsum(begins) - 1]
+    return Spans(first, np.diff(first, append=len(column_sets)), place)
 
 
 def set_angles(
     cosines: FloatArray,
     column_sets: IntArray,
     basis: Basis,
-    spans: tuple[IntArray, IntArray] | None = None,
+    spans: Spans | None = None,
 ) -> tuple[FloatArray, FloatArray]:
     """Largest and mean squared cosine between a probe's columns and those of each gallery set.
 
@@ -324,8 +332,7 @@ def set_angles(
     lengths, the sum of squares and its root. Of others, between each probe column and the
     nearest of the set. ``spans`` is what :func:`spans_of_sets` gives, where that is known.
     """
-    first, place = spans or spans_of_sets(column_sets)
-    widths = np.diff(first, append=len(column_sets))
+    first, widths, place = spans or spans_of_sets(column_sets)
     n_probe, n_sets = len(cosines), len(first)
     if n_probe == 0 or n_sets == 0:
         return np.zeros(n_sets), np.zeros(n_sets)
@@ -333,11 +340,16 @@ def set_angles(
         squares = np.minimum(np.add.reduceat((cosines**2).sum(axis=0), first), 1.0)
         return np.sqrt(squares), squares
     if not basis.is_orthonormal:
-        nearest = np.maximum(np.maximum.reduceat(cosines, first, axis=1), 0.0)
+        largest = np.maximum.reduceat(cosines, first, axis=1).astype(np.float64)
+        nearest = np.maximum(largest, 0.0)
         return nearest.max(axis=0), (nearest**2).mean(axis=0)
     # Sets of fewer columns are filled up with zeros, which changes no singular value.
-    blocks = np.zeros((n_sets, n_probe, int(widths.max())))
-    blocks[np.repeat(np.arange(n_sets), widths), :, place] = cosines.T
+    most = int(widths.max())
+    blocks = cosines.reshape(n_probe, n_sets, most) if n_sets * most == len(place) else None
+    if blocks is None:
+        blocks = np.zeros((n_probe, n_sets, most))
+        blocks[:, np.repeat(np.arange(n_sets), widths), place] = cosines
+    blocks = blocks.transpose(1, 0, 2)
     gram = blocks @ blocks.transpose(0, 2, 1)
     squares = np.clip(np.linalg.eigvalsh(gram)[:, -1], 0.0, 1.0)
     n_angles = np.minimum(n_probe, widths)
@@ -350,6 +362,18 @@ def target_angles(
     """Both cosines of each target's nearest set; 0 for a target without sets."""
     largest, mean = (largest_by_class(a, set_targets, n_targets) for a in to_sets)
     return np.maximum(largest, 0.0), np.maximum(mean, 0.0)
+
+
+def distances_and_overlaps(
+    pairs: Sequence[tuple[Evidence, LayerView]],
+) -> tuple[FloatArray, FloatArray]:
+    """Of each kind of evidence of a view, a row."""
+    overlaps = np.array([evidence.overlaps(view) for evidence, view in pairs])
+    distances = -np.log(np.clip(overlaps, _LEAST, 1.0))
+    for i, (evidence, view) in enumerate(pairs):
+        if type(evidence).distances is not Evidence.distances:
+            distances[i] = evidence.distances(view)
+    return distances, overlaps
 
 
 class Evidence(Part, ABC):

@@ -27,10 +27,10 @@ from setwise.gallery.bases import InlierSets
 from setwise.gallery.gallery import Gallery, Solution, SolvedLayer
 from setwise.gallery.restored import (
     Arrays,
-    directory_arrays,
     first_columns,
     image_features,
     restored,
+    shortlist_arrays,
     steps_of,
     trained_features,
 )
@@ -41,9 +41,9 @@ from setwise.io.tensors import read_tensors, write_tensors
 from setwise.io.untrusted import check_path
 from setwise.sets import Origins
 
-# Larger numbers are of later versions of setwise. Galleries of many classes have a directory
-# instead of layers, which readers of format 1 do not know.
-FORMAT, WITH_MEMBERS = 2, 1
+# Larger numbers are of later versions of setwise. With a shortlist, a file has no layers, which
+# readers of format 1 do not know.
+FORMAT, WITHOUT_SHORTLIST = 2, 1
 _KINDS = {"U": "str", "i": "int", "u": "int", "f": "float", "b": "bool"}
 
 
@@ -103,7 +103,7 @@ def write_gallery(
                 f"{caller}: a gallery of {gallery.n_classes} classes is judged by the vectors "
                 "around each probe, and cannot be saved without them."
             )
-        arrays |= directory_arrays(solution)
+        arrays |= shortlist_arrays(solution)
     elif isinstance(solution, WholeSolution) and has_vectors and solution.inliers is not None:
         arrays |= _inlier_arrays(gallery, solution.inliers)
     for name, view in gallery.views.items():
@@ -115,7 +115,7 @@ def write_gallery(
     write_tensors(
         target,
         {
-            "format": FORMAT if solution.is_shortlist else WITH_MEMBERS,
+            "format": FORMAT if solution.is_shortlist else WITHOUT_SHORTLIST,
             "versions": {name: version(name) for name in ("setwise", "numpy")},
             "description": gallery.description.to_config(),
             "features": trained_features(gallery.views),

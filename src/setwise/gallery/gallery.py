@@ -258,25 +258,25 @@ class Gallery:
         """Candidate classes of a probe, and their layers; see :meth:`Solution.around`."""
         return self.solution.around(self, probe, overrides)
 
-    def bases(self, vectors: FloatArray) -> SetBases:
+    def bases(self, vectors: npt.NDArray[Any]) -> SetBases:
         """Columns of a probe, for any layer."""
-        vectors = np.asarray(vectors, dtype=np.float64)
         images = Images(vectors, self.sets.image_shape)
         return self.bases_of(images, self.description.inliers(vectors))
 
     def bases_of(self, images: Images, inliers: BoolArray | None = None) -> SetBases:
         """Columns of a probe, of some of its vectors or all."""
         if inliers is None:
-            inliers = np.ones(len(images.vectors), dtype=np.bool_)
+            inliers = np.ones(len(images), dtype=np.bool_)
         scale = self.calibration.outliers
-        inliers = scale.without_second_part(images.vectors, inliers)
+        inliers = scale.without_second_part(images.compact, inliers)
         if not inliers.all():
-            inliers = scale.with_rare(images.vectors, inliers, self.known_vectors)
+            inliers = scale.with_rare(images.compact, inliers, self.known_vectors)
         return SetBases(images.where(inliers), self.views, self.description, self.dims, inliers)
 
     def check(self, sets: Any, caller: str) -> SetBatch:
         """Checked sets of the gallery's kind; their vectors are taken for its images."""
-        batch = check_sets(sets, caller=caller, n_features=self.sets.n_features)
+        n_features = self.sets.n_features
+        batch = check_sets(sets, caller=caller, n_features=n_features, is_compact=True)
         shape = self.sets.image_shape
         if batch.image_shape is not None and shape not in (None, batch.image_shape):
             msg = (

@@ -40,14 +40,14 @@ def _indexed(views: Mapping[str, FittedView]) -> list[str]:
 
 
 def costly_views(views: Mapping[str, FittedView]) -> list[str]:
-    """Views that are dear to compute."""
+    """Views that are costly to compute."""
     return [name for name, view in views.items() if view.feature is not None or view.learns]
 
 
 def shown(
     sets: SetBatch, views: Mapping[str, FittedView], n_jobs: int | None
 ) -> dict[str, npt.NDArray[np.float32]]:
-    """All vectors in the views that are dear to compute.
+    """All vectors in the views that are costly to compute.
 
     Set by set: the last digit of a product may depend on what else is in it, and must not
     depend on the other sets of a gallery.

@@ -16,6 +16,9 @@ from setwise._support.files import write_atomically
 from setwise.errors import reject
 
 JOURNAL, DECISIONS, SUFFIX = "journal.jsonl", "inbox.json", ".setwise"
+# Photos that stand for classes, and folders in which the files of photos are.
+COVERS, PHOTOS = "covers.json", "photos.json"
+BESIDE = (JOURNAL, DECISIONS, COVERS, PHOTOS)  # what a copy of the journal holds
 STATES = ("begun", "done", "undone", "gone")
 RENAMED = {"take_out": "remove_photos", "rename": "move", "carry": "transfer"}  # of 0.x
 
@@ -44,6 +47,8 @@ class Entry:
     # "begun": files are being copied or moved. "done". "undone": can be redone. "gone": cannot.
     state: str = "done"
     moves: dict[str, Any] = field(default_factory=dict)
+    learnt: str = ""  # ``after``, once weights and thresholds are learnt from it; else empty
+    key: str = ""  # by which a client names its command, so that it is done once
 
     @classmethod
     def parsed(cls, line: str) -> Entry:
@@ -62,13 +67,19 @@ class Entry:
         """Whether the command is not in force now."""
         return self.state != "done"
 
+    @property
+    def results(self) -> tuple[str, ...]:
+        """The states that the command leads to: first the one that is learnt anew."""
+        return (self.learnt, self.after) if self.learnt else (self.after,)
+
     def _is_sound(self) -> bool:
         """Whether all values have their types and can be used as names of files."""
-        texts = (self.time, self.command, self.words, self.before, self.after)
+        texts = (self.time, self.command, self.words, self.learnt, self.key)
+        digests = (self.before, *self.results)
         return (
             type(self.n) is int
-            and all(isinstance(text, str) for text in texts)
-            and all(re.fullmatch("[0-9a-f]{64}", text) for text in (self.before, self.after))
+            and all(isinstance(text, str) for text in (*texts, *digests))
+            and all(re.fullmatch("[0-9a-f]{64}", text) for text in digests)
             and self.state in STATES
             and (self.moves == {} or _are_moves(self.moves))
         )

@@ -21,7 +21,6 @@ from setwise.gallery.evidence import (
     LayerGraph,
     LayerView,
     Targets,
-    spans_of_sets,
     start_clustering,
 )
 from setwise.graph import GalleryGraph
@@ -104,8 +103,7 @@ def nearest_angles(
 ) -> tuple[FloatArray, FloatArray]:
     """Cosines of the angles between some sets and the nearest other set of each target."""
     largest, mean = np.zeros((2, len(chosen), targets.n_targets))
-    first, place = spans_of_sets(targets.sets)
-    widths = np.diff(first, append=len(targets.sets))
+    first, widths, place = targets.spans
     sets, most = targets.sets[first], int(widths.max(initial=0))
     # Sets of fewer columns are filled up with zeros, which changes no angle.
     padded = np.zeros((len(first), most, len(matrix)), dtype=matrix.dtype)

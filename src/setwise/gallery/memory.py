@@ -80,7 +80,7 @@ def known_widths(how: Description, n_features: int) -> dict[str, int]:
 def bytes_of_whole(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> int:
     """Bytes that solving a gallery as a whole needs, beyond the sets themselves."""
     graphs = _graphs(how, shape, widths)
-    doubles = 2 * 8 * shape.n_vectors * shape.n_features  # all vectors, and those that belong
+    doubles = 2 * 8 * shape.n_vectors * shape.n_features  # all vectors, and the inliers
     views = {r.view.name: r.view for r in how.representations}
     seen = 8 * shape.n_vectors * sum(widths[name] for name, v in views.items() if v.steps)
     columns = max(shape.n_columns(layer.n_columns) for layer in how.ensemble(how.dims).layers)

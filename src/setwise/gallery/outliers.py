@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +18,7 @@ from scipy.cluster.hierarchy import fcluster, linkage
 
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.features import unit_rows
-from setwise.features.typical import FEWEST, canonical_order
+from setwise.features.typical import FEWEST, canonical_order, cosines_of_pairs
 from setwise.gallery.bases import tried_sets
 from setwise.sets.classifier import largest_by_class
 
@@ -54,7 +54,7 @@ class KnownVectors:
     codes: IntArray  # class of each set
 
     @classmethod
-    def of(cls, inliers: Sequence[FloatArray], codes: IntArray) -> Self:
+    def of(cls, inliers: Sequence[npt.NDArray[Any]], codes: IntArray) -> Self:
         """Of sets and their classes."""
         units = unit_rows(np.concatenate(inliers)).astype(np.float32)
         sizes = [len(vectors) for vectors in inliers]
@@ -122,7 +122,7 @@ class OutlierScale:
         apart = np.repeat(is_other, [len(vectors) for vectors in few], axis=0)
         return cls(parts, float(np.quantile(cosines[apart], SHARE_FARTHER)))
 
-    def without_second_part(self, vectors: FloatArray, inliers: BoolArray) -> BoolArray:
+    def without_second_part(self, vectors: npt.NDArray[Any], inliers: BoolArray) -> BoolArray:
         """The inliers of a probe, without the smaller of two parts of different sets."""
         lowest, highest = self.parts
         if lowest >= highest:
@@ -135,7 +135,7 @@ class OutlierScale:
         return counts
 
     def with_rare(
-        self, vectors: FloatArray, inliers: BoolArray, known: KnownVectors | None = None
+        self, vectors: npt.NDArray[Any], inliers: BoolArray, known: KnownVectors | None = None
     ) -> BoolArray:
         """The inliers of a probe, and outliers that are merely rare.
 
@@ -153,18 +153,22 @@ class OutlierScale:
         return np.asarray(inliers | is_rare, dtype=np.bool_)
 
 
-def two_parts(vectors: FloatArray) -> tuple[float, BoolArray]:
+def two_parts(vectors: npt.NDArray[Any]) -> tuple[float, BoolArray]:
     """The two parts into which Ward's tree divides a set, whatever the order of its vectors."""
     n = len(vectors)
     if not FEWEST <= n <= _MOST_VECTORS:
         return 1.0, np.ones(n, dtype=np.bool_)
     order = canonical_order(vectors)
-    units = unit_rows(vectors[order])
-    is_first = fcluster(linkage(units, "ward"), 2, "maxclust") == 1
+    cosines = cosines_of_pairs(vectors[order])
+    rows, columns = np.triu_indices(n, 1)
+    distances = np.sqrt(np.maximum(2.0 - 2.0 * cosines[rows, columns], 0.0))
+    is_first = fcluster(linkage(distances, "ward"), 2, "maxclust") == 1
     if is_first.all():
         return 1.0, is_first
     larger = is_first if 2 * is_first.sum() >= n else ~is_first
-    means = unit_rows(np.array([units[larger].mean(axis=0), units[~larger].mean(axis=0)]))
+    sides = np.array([larger, ~larger], dtype=np.float64)
+    products = sides @ cosines @ sides.T  # of the sums of the unit vectors of both parts
+    lengths = np.sqrt(np.maximum(products.diagonal(), 1e-300))
     is_larger = np.empty(n, dtype=np.bool_)
     is_larger[order] = larger
-    return float(means[0] @ means[1]), is_larger
+    return float(products[0, 1] / lengths.prod()), is_larger

@@ -21,7 +21,6 @@ from setwise.features.images import fingerprint_of
 from setwise.features.views import (
     FeatureTable,
     FittedView,
-    Images,
     View,
     are_equal,
     shown_widths,
@@ -45,7 +44,7 @@ Arrays = dict[str, npt.NDArray[Any]]
 
 def first_columns(large: SolvedLayer, n_columns: int) -> tuple[npt.NDArray[Any], IntArray]:
     """The first columns of each set, and the set of each column."""
-    chosen = spans_of_sets(large.column_sets)[1] < n_columns
+    chosen = spans_of_sets(large.column_sets).place < n_columns
     return large.graph.columns[:, chosen], large.column_sets[chosen]
 
 
@@ -112,7 +111,7 @@ def restored(document: Mapping[str, Any], arrays: Arrays, index: Index | None) -
     are_whole = bool(dims) and all(type(d) is int and d >= 1 for d in dims)
     if not are_whole or dims != tuple(sorted(set(dims))):
         contradiction(f"dims are {dims}")
-    views = _views(description, stored, sets.n_features)
+    views = _views(description, stored, sets)
     has_vectors = bool(document["has_vectors"])
     solution: Solution
     if description.is_large(len(classes)):
@@ -155,7 +154,7 @@ def _outlier_scale(pair: Any, strangers: Any) -> OutlierScale:
     return scale if strangers is None else replace(scale, strangers=_number(strangers))
 
 
-def directory_arrays(solution: ShortlistSolution) -> Arrays:
+def shortlist_arrays(solution: ShortlistSolution) -> Arrays:
     """Arrays that a file keeps of a shortlist."""
     seen = {f"seen {name}": values for name, values in solution.seen.items()}
     index = {f"index {name}": values for name, values in solution.index.arrays().items()}
@@ -203,10 +202,10 @@ def _inliers(
     if "is kept" not in stored.arrays:
         return None
     is_kept, tables = _is_kept(stored, sets), []
-    blank = Images(np.ones((1, sets.n_features)), sets.image_shape)
+    image_shape = sets.image_shape or ()
     for k, feature in enumerate(image_features(views)):
         if f"feature {k}" in stored.arrays:
-            shape = int(is_kept.sum()), blank.seen_by(feature).shape[1]
+            shape = int(is_kept.sum()), feature.n_values(image_shape)
             written = stored.get(f"feature {k}", "uf", shape)
             values = np.zeros((len(is_kept), shape[1]), written.dtype)
             values[is_kept] = written
@@ -396,20 +395,21 @@ def _check_solution(
     stored.get("data", "f", (int(pointers[-1]),), within=(0.0, np.inf))
 
 
-def _views(description: Description, stored: _Stored, n_features: int) -> dict[str, FittedView]:
-    views = {}
+def _views(description: Description, stored: _Stored, sets: SetBatch) -> dict[str, FittedView]:
+    views, has_images = {}, sets.image_shape is not None
     for representation in description.representations:
         view = representation.view
         fitted = view.unfitted()
+        if fitted.feature is not None and not has_images:
+            contradiction(f"view {view.name!r} looks at images, and there are none")
         for k, step in enumerate(steps_of(fitted.rest)):
             if not isinstance(step, Whitener):
                 continue
-            width = None if view.steps[0] is not step else n_features
+            width = None if view.steps[0] is not step else sets.n_features
             mean = stored.get(f"view {view.name} {k} mean_", "f", (width,))
             directions = stored.get(f"view {view.name} {k} directions_", "f", (None, len(mean)))
-            step.mean_, step.directions_ = mean, directions
-            step.gains_ = stored.get(f"view {view.name} {k} gains_", "f", (len(directions),))
-            step.n_features_in_ = len(mean)
+            gains = stored.get(f"view {view.name} {k} gains_", "f", (len(directions),))
+            step.take_over(mean, directions, gains)
         views[view.name] = fitted
     return views
 

@@ -67,7 +67,7 @@ class ShortlistSolution(Solution):
     codes: IntArray
     inliers: BoolArray  # of all vectors
     views: Mapping[str, FittedView]
-    seen: Mapping[str, npt.NDArray[np.float32]]  # all vectors in views that are dear to compute
+    seen: Mapping[str, npt.NDArray[np.float32]]  # all vectors in costly views
     description: Description
     dims: tuple[int, ...]
     rows: Rows  # one vector per set, for the index
@@ -341,7 +341,8 @@ def fitted_to_sample(
     rows = np.concatenate([np.arange(*sets.offsets[i : i + 2]) for i in chosen])
     rows = rows[inliers[rows]]
     images = Images(np.asarray(sets.vectors[rows], dtype=np.float64), sets.image_shape)
-    return {r.view.name: r.view.fit(images) for r in description.representations}
+    views = {r.view.name: r.view for r in description.representations}
+    return {name: view.fit(images) for name, view in views.items()}
 
 
 def _require_memory(how: Description, shape: GalleryShape, widths: Mapping[str, int]) -> None:

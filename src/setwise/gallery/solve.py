@@ -1,7 +1,7 @@
 """From a description and labelled sets to a solved gallery, and from one to the next.
 
 Views, dimensionalities and calibration are learnt from all sets together. A large gallery keeps
-them until many sets have changed, and any gallery where they are to be learnt later. Everything
+them until many sets have changed, and any gallery with ``learn="later"``. Everything
 else (columns, graphs, candidates) is exactly as solving its sets afresh would give.
 """
 
@@ -138,7 +138,7 @@ def _solved(
 def _inliers(
     description: Description, sets: SetBatch, plan: UpdatePlan | None, n_jobs: int | None
 ) -> InlierSets:
-    """The inliers of all sets; of those that stay, nothing is computed again."""
+    """The inliers of all sets; nothing is computed again of sets that stay."""
     changed = None
     if plan is not None:
         changed = changed_inliers(plan, sets, new_inliers(description, plan, sets, n_jobs))
@@ -236,6 +236,26 @@ def learnt(gallery: Gallery, *, n_jobs: int | None = None, caller: str = "learnt
         )
 
 
+def is_stale(gallery: Gallery) -> bool:
+    """Whether so many sets have changed that all should be learnt anew.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.gallery import is_stale, update
+    >>> sets, labels = separable_sets()
+    >>> gallery = CVC().fit(sets, labels).gallery_
+    >>> is_stale(gallery), is_stale(update(gallery, is_kept=labels != 2, learn="later"))
+    (False, True)
+    """
+    return _is_stale(len(gallery.sets), gallery.calibration.n_changed)
+
+
+def _is_stale(n_sets: int, n_changed: int) -> bool:
+    return n_changed > (0 if n_sets <= MOST_ANEW else MOST_CHANGED * n_sets)
+
+
 def _check_vectors(gallery: Gallery, caller: str) -> None:
     """Refuse to change a gallery that was saved without its vectors."""
     if not gallery.has_vectors:
@@ -269,8 +289,7 @@ def _updated(
     old = plan.old
     n_changed = old.calibration.n_changed + len(old.codes) + len(sets) - 2 * plan.n_kept
     is_large = old.description.is_large(len(classes))
-    keeps = len(sets) > MOST_ANEW and n_changed <= MOST_CHANGED * len(sets)
-    keeps = keeps or learn == "later"
+    keeps = learn == "later" or not _is_stale(len(sets), n_changed)
     if not (keeps and is_large == old.solution.is_shortlist):  # then vectors are used again
         _check_not_zero(sets, caller)
     if is_large != old.solution.is_shortlist:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from setwise._support.memory import require_memory
 from setwise._support.parallel import in_threads
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.features.views import FittedView, Images
+from setwise.features.views import FittedView
 from setwise.gallery.bases import InlierSets, SetBases, tried_sets, usable_dims
 from setwise.gallery.candidates import Candidates, nearness_layers, nearness_of
 from setwise.gallery.description import Description, Layer
@@ -197,7 +197,7 @@ class WholeSolution(Solution):
         for k in range(n_groups):
             is_known, rest = group != k, [m for m in layers if m not in fixed]
             learning = [m.representation.view for m in rest]
-            views = inliers.take(np.flatnonzero(is_known)).fitted(learning)
+            views = inliers.fitted(learning, np.flatnonzero(is_known))
             columns = known | _columns_of(gallery, inliers, views, rest, n_jobs)
             of_group = tried[group[tried] == k]
             parts.append(_nearness_to_others(gallery, columns, is_known, of_group, n_jobs))
@@ -281,15 +281,20 @@ def _columns_of(
     layers: Sequence[Layer],
     n_jobs: int | None,
 ) -> dict[Layer, list[FloatArray]]:
-    """Columns of all sets in some layers, by some views."""
+    """Columns of all sets in some layers, by some views, up to a rotation of each view."""
+    whiten = {layer.representation.view.name for layer in layers}
+    whiten = {name for name in whiten if views[name].whitens}
+    shown = {name: views[name].coordinates(inliers.images) for name in whiten}
 
-    def columns(images: Images) -> list[FloatArray]:
-        bases = SetBases(images, views, gallery.description, gallery.dims)
+    def columns(i: int) -> list[FloatArray]:
+        own = slice(*inliers.offsets[i : i + 2])
+        seen = {name: rows[own] for name, rows in shown.items()}
+        bases = SetBases(inliers[i], views, gallery.description, gallery.dims, seen=seen)
         return [bases[layer] for layer in layers]
 
     if not layers:
         return {}
-    by_set = in_threads(columns, inliers, n_jobs)
+    by_set = in_threads(columns, range(len(inliers)), n_jobs)
     return {m: list(of) for m, of in zip(layers, zip(*by_set, strict=True), strict=True)}
 
 
@@ -340,8 +345,7 @@ def solve_whole(
     widths = {name: shown.shape[1] for name, shown in first.items()}
     dims = dims or usable_dims(description.dims, sets.sizes, max(widths.values()))
     require_memory_of(description, dims, GalleryShape.of(sets, codes), widths)
-    bases = [SetBases(images, views, description, dims) for images in inliers]
-    bases[0] = SetBases(inliers[0], views, description, dims, seen=first)
+    bases = inliers.bases(views, description, dims)
     layers = solve_layers(description, dims, views, bases, plan, n_jobs)
     solution = WholeSolution(layers)
     scale = OutlierScale()

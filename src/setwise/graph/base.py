@@ -80,6 +80,10 @@ class NoGraph(Graph):
         """No edge."""
         return sp.csr_array((columns.shape[1], columns.shape[1]))
 
+    def solve(self, columns: FloatArray, *, n_jobs: int | None = None) -> GalleryGraph:
+        """The columns, in the order that products with those of a probe take least time in."""
+        return super().solve(np.ascontiguousarray(columns))
+
     def memory(self, n_features: int, n_columns: int) -> int:
         """The columns alone."""
         return 8 * n_columns * n_features

@@ -21,14 +21,14 @@ from setwise.lasso import (
     code_by_gram,
     code_changed,
     code_with_new,
-    factors_of,
+    inverses_of,
 )
 from setwise.lasso.pools import BLOCK_BYTES, POOL_SIZE, SLACK
 
 # Codes and graphs, the gallery's own and one with a probe, at 50 atoms a code.
 _SPARSE_BYTES = 50 * (16 + 2 * 2 * 12)
-# By how much the factors of the codes may be larger than the Gram matrix.
-_FACTOR_BYTES = 2**24
+# By how much the inverses of the codes' Gram matrices may be larger than the Gram matrix.
+_INVERSE_BYTES = 2**24
 
 
 @dataclass(frozen=True)
@@ -120,20 +120,20 @@ class GramLasso(LassoGallery):
     def bytes_needed(n_features: int, n_columns: int) -> int:
         """Estimate of what is kept and used, in bytes."""
         largest = 8 * n_columns * min(n_columns, n_features) ** 2 // 2
-        factors = min(largest, _FACTOR_BYTES + 8 * n_columns**2)
-        return n_columns * (8 * (n_columns + 2 * n_features) + _SPARSE_BYTES) + factors
+        inverses = min(largest, _INVERSE_BYTES + 8 * n_columns**2)
+        return n_columns * (8 * (n_columns + 2 * n_features) + _SPARSE_BYTES) + inverses
 
     @lazy
-    def factors(self) -> tuple[FloatArray, IntArray]:
-        """Cholesky factors of the codes' atoms; none where they would take too much memory."""
+    def inverses(self) -> tuple[FloatArray, IntArray]:
+        """Of the Gram matrices of the codes' atoms; none that would take too much memory."""
         counts = self.codes.counts
-        if 8 * (counts * (counts + 1) // 2).sum() > _FACTOR_BYTES + self.gram.nbytes:
+        if 8 * (counts * (counts + 1) // 2).sum() > _INVERSE_BYTES + self.gram.nbytes:
             return np.empty(0), np.full(len(counts), -1)
-        return factors_of(self.gram, self.codes)
+        return inverses_of(self.gram, self.codes)
 
     def __getstate__(self) -> dict[str, Any]:
-        """All but the factors, which are made again more quickly than sent."""
-        return {name: kept for name, kept in vars(self).items() if name != "factors"}
+        """All but the inverses, which are made again more quickly than sent."""
+        return {name: kept for name, kept in vars(self).items() if name != "inverses"}
 
     def recoded(
         self, probe: FloatArray, cosines: FloatArray | None = None
@@ -143,9 +143,9 @@ class GramLasso(LassoGallery):
         border = np.empty((n_new, n + n_new))
         border[:, :n] = probe.T @ self.columns if cosines is None else cosines
         border[:, n:] = probe.T @ probe
-        rank, factors = min(self.columns.shape[0], n + n_new), self.factors
+        rank, kept = min(self.columns.shape[0], n + n_new), self.inverses
         return code_with_new(
-            self.gram, self.alpha, border, rank=rank, known=self.codes, factors=factors
+            self.gram, self.alpha, border, rank=rank, known=self.codes, inverses=kept
         )
 
     def with_columns(self, columns: FloatArray) -> Self:

@@ -281,8 +281,8 @@ def _indexed(
         members.refuse(f"has names of shape {names.shape}. Expected one per set")
     counts = {len(given) for given in (names, labels) if given is not None}
     if len(counts) > 1:
-        told = f"{min(counts)} and {max(counts)}"
-        members.refuse(f"has {told} labels and names. Expected one per set")
+        both = f"{min(counts)} and {max(counts)}"
+        members.refuse(f"has {both} labels and names. Expected one per set")
     rows = arrays[key].reshape(len(arrays[key]), -1)
     order, offsets = _by_set(members, arrays[ids_key], len(rows), max(counts, default=0))
     texts = None if names is None else [str(name) for name in names]
@@ -349,8 +349,8 @@ def _classes(members: _Members, arrays: Arrays, about: Keys) -> npt.NDArray[Any]
         return labels
     is_index = labels.dtype.kind in "iu" and class_names.ndim == 1
     if not is_index or not ((labels >= 0) & (labels < len(class_names))).all():
-        told = f"the {class_names.size} names in {about['class_names']!r} from 0"
-        members.refuse(f"has {about['labels']!r} that do not count {told}")
+        all_names = f"the {class_names.size} names in {about['class_names']!r} from 0"
+        members.refuse(f"has {about['labels']!r} that do not count {all_names}")
     return class_names[labels]
 
 
@@ -365,5 +365,5 @@ def _check_vectors(members: _Members, key: str, values: npt.NDArray[Any]) -> Non
 
 def _check_numbers(path: Path, what: str, dtype: np.dtype[Any]) -> None:
     if dtype.kind not in "iufb":
-        told = f"{what} of {str(path)!r} is of dtype {dtype}"
-        reject(f"load_arrays: {told}. Expected real numbers.")
+        problem = f"{what} of {str(path)!r} is of dtype {dtype}"
+        reject(f"load_arrays: {problem}. Expected real numbers.")

@@ -23,6 +23,7 @@ from setwise._support.extras import require
 from setwise._support.parallel import SharedContext
 from setwise.errors import DataError, reject
 from setwise.io.heads import JPEG, costly, is_heif
+from setwise.io.raw import RAW_SUFFIXES, Preview, is_raw, read_preview, reads_raw
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -36,7 +37,8 @@ FORMATS = ("JPEG", "PNG", "BMP", "PPM", "TIFF", "WEBP", "AVIF")
 SUFFIXES = frozenset((
     ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".bmp", ".ppm", ".pgm", ".pbm", ".pnm",
     ".tif", ".tiff", ".webp", ".avif", ".heic", ".heif", ".hif",
-))  # fmt: skip
+)) | (RAW_SUFFIXES if reads_raw() else frozenset())  # fmt: skip
+PREVIEW = "of RAW photos, the preview of the camera read"
 ROTATED = "turned as their EXIF tag says"
 ON_BLACK = "laid on black where transparent"
 FIRST_OF_MANY = "of several pictures in one photo (MPO), the first read"
@@ -174,7 +176,8 @@ def _read(path: Path, wanted: Wanted) -> Picture:
     # Opened by its path, Pillow would map raw pixels into memory: a file cut short meanwhile
     # then ends the process, and turned TIFFs come out garbled (Pillow 13.0).
     with ExitStack() as stack:
-        file = stack.enter_context(path.open("rb"))
+        preview = read_preview(path) if is_raw(path) else None
+        file = stack.enter_context(_content(path, preview))
         problem = costly(file)
         if problem:
             reject(f"{path} {problem}. Save it again in a plain way, or leave it out.")
@@ -191,6 +194,8 @@ def _read(path: Path, wanted: Wanted) -> Picture:
         exif = _exif(image)
         turn = _TURNS.get((exif or {}).get(_ORIENTATION, 1))
         time = None if exif is None else time_taken(exif)
+        if preview is not None:
+            turn, time = _TURNS.get(preview.orientation), preview.time or time
         image.load()
         # TIFFs are turned already.
         turned = partial(_turned, turn=None if image.format == "TIFF" else turn)
@@ -203,11 +208,29 @@ def _read(path: Path, wanted: Wanted) -> Picture:
         DAMAGED: exif is None,
         ON_BLACK: _is_transparent(image),
         ROTATED: turn is not None,
+        PREVIEW: preview is not None,
     }
     told = tuple(remark for remark, holds in remarks.items() if holds)
     if turn in _ON_THEIR_SIDE:
         full_size = full_size[::-1]
     return Picture(np.asarray(plain), told, time, thumbnail, full_size)
+
+
+def _content(path: Path, preview: Preview | None) -> BinaryIO:
+    return path.open("rb") if preview is None else io.BytesIO(preview.jpeg)
+
+
+def orientation_of(path: Path) -> int:
+    """How the pixels of a photo have to be turned, as EXIF says it, 1 for not at all."""
+    from PIL import Image
+
+    if is_raw(path):
+        return read_preview(path).orientation
+    if path.suffix.lower() in (".heic", ".heif", ".hif"):
+        return 1  # its reader turns it, and programs show it upright
+    with Image.open(path) as image:
+        value = image.getexif().get(_ORIENTATION, 1)
+    return value if value in range(1, 9) else 1
 
 
 def _opened(file: BinaryIO, formats: tuple[str, ...]) -> Image:

@@ -318,7 +318,7 @@ class _Sampling:
 
     def __init__(self, stream: Any, every_s: float, start_s: float) -> None:
         self.every_s, self.start_s = every_s, start_s
-        self.n_packets = self.n_undecoded = 0
+        self.n_packets = 0
         self._time_base = stream.time_base
         self._begin = stream.start_time or 0
         self._context = stream.codec_context
@@ -354,7 +354,6 @@ class _Sampling:
         ends_s = self._next_keyframe(packet.dts) + self._delay_s
         # What is taken at a time is the frame shown then, or the next one.
         if self._next_time(decoded_s - length_s) >= ends_s - IN_TIME_S:
-            self.n_undecoded += 1
             return False
         if self._slot(shown_s) == self._slot(shown_s - length_s):
             self._context.skip_frame = "NONREF"

@@ -41,8 +41,8 @@ class Layout:
 
     @property
     def is_uneven(self) -> bool:
-        """Whether sets lie at several depths."""
-        return not self.by_time and self.least != self.most
+        """Whether sets lie at several depths of a folder."""
+        return not self.by_time and self.most is not None and self.least != self.most
 
     def has(self, image: FoundFile) -> bool:
         """Whether an image lies at a depth of this layout."""

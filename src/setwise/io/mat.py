@@ -252,8 +252,8 @@ def _check_cells(file: File, cells: Iterator[_Cell]) -> list[_Cell]:
 def _read_sets(file: File, cells: list[_Cell], vectors: str) -> list[npt.NDArray[Any]]:
     """Sets with one vector per row, all with equally many features."""
     if not cells:
-        told = f"there is no set in {str(file.path)!r}"
-        reject(f"load_mat: {told}: no cells, or only empty ones.")
+        problem = f"there is no set in {str(file.path)!r}"
+        reject(f"load_mat: {problem}: no cells, or only empty ones.")
     axis = 0 if vectors == "columns" else 1
     first, shape = cells[0].name, cells[0].value.shape
     for cell in cells:
@@ -343,8 +343,8 @@ def _samples_axis(
     file: File, name: str, value: Value, lengths: dict[str, int], vectors: str | None
 ) -> int:
     """Axis of the samples: the one as long as there are labels."""
-    told = ", ".join(f"{key!r} has {length}" for key, length in lengths.items())
-    what = f"is {_times(value.shape)}, and {told}."
+    problem = ", ".join(f"{key!r} has {length}" for key, length in lengths.items())
+    what = f"is {_times(value.shape)}, and {problem}."
     fitting = [i for i in (0, 1) if set(lengths.values()) == {value.shape[i]}]
     if vectors is not None:
         fitting = [i for i in fitting if _AXES[i] == vectors]

@@ -43,9 +43,9 @@ def add_images(sets: SetBatch, folder: str | Path) -> list[Path]:
     target, set_folders = Path(folder), _set_folders(sets)
     for set_folder in set_folders:
         if (target / set_folder).exists():
-            told = f"{target / set_folder} is there already"
+            what = f"{target / set_folder} is there already"
             reject(
-                f"add_images: {told}. Expected sets of other names than those in the folder."
+                f"add_images: {what}. Expected sets of other names than those in the folder."
             )
     with _written(sets, set_folders, target) as whole:
         for path in whole.iterdir():
@@ -63,15 +63,15 @@ def claim_folder(owner: str, folder: str | Path) -> Path:
         if target.exists() and not target.is_dir():
             reject(f"{owner}: {target} is a file. Expected a new or empty folder.")
         if target.is_dir() and any(target.iterdir()):
-            told = f"{target} is there already, and not empty"
+            what = f"{target} is there already, and not empty"
             reject(
-                f"{owner}: {told}. Expected a new or empty folder: choose another or remove it."
+                f"{owner}: {what}. Expected a new or empty folder: choose another or remove it."
             )
         target.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryDirectory(dir=target).cleanup()
     except OSError as error:
-        told = f"{owner}: nothing can be written to {target} ({error.strerror})"
-        reject(f"{told}. Expected a folder that can be made, such as one in your home.", error)
+        what = f"{owner}: nothing can be written to {target} ({error.strerror})"
+        reject(f"{what}. Expected a folder that can be made, such as one in your home.", error)
     return target
 
 
@@ -104,6 +104,6 @@ def _set_folders(sets: SetBatch) -> list[Path]:
         folders.append(Path(file_name(label)) / inner)
     doubled = {path for path in folders if folders.count(path) > 1}
     if doubled:
-        told = f"several sets would be written to {min(doubled)}"
-        reject(f"save_images: {told}. Expected sets of different names.")
+        what = f"several sets would be written to {min(doubled)}"
+        reject(f"save_images: {what}. Expected sets of different names.")
     return folders

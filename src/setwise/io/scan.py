@@ -15,16 +15,12 @@ from typing import Any, TypeAlias
 from setwise._support.parameters import refuse
 from setwise.errors import reject
 from setwise.io.decode import SUFFIXES
+from setwise.io.raw import RAW_SUFFIXES, is_raw
 
 # The folders that lead to a file or folder, from the root on, and its own name.
 Parts: TypeAlias = tuple[str, ...]
 # A folder may hold a new kind in every file: only so many are named.
 MOST_KINDS = 20
-# What cameras write beside, or instead of, JPEG.
-RAW = frozenset((
-    ".3fr", ".arw", ".cr2", ".cr3", ".dng", ".iiq", ".nef", ".nrw", ".orf", ".pef", ".raf",
-    ".rw2", ".srw", ".x3f",
-))  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -71,9 +67,11 @@ class Scan:
             told[MOST_KINDS:] = ["further kinds"] * (len(told) > MOST_KINDS)
             n_files = sum(map(len, self.ignored.values()))
             notes.append(f"ignored, no {self.what}: {n_files} ({', '.join(told)})")
-        n_raw = sum(len(paths) for kind, paths in self.ignored.items() if kind in RAW)
+        kinds_of_raw = self.ignored.keys() & RAW_SUFFIXES - SUFFIXES
+        n_raw = sum(len(self.ignored[kind]) for kind in kinds_of_raw)
         if n_raw:
-            notes.append(f"{n_raw} RAW photos are not read: export them as JPEG to use them")
+            how = 'pip install "setwise[raw]" reads their previews'
+            notes.append(f"{n_raw} RAW photos are not read: export them as JPEG, or {how}")
         used = {i.parts[:n] for i in self.images for n in range(1, len(i.parts))}
         bare = ["/".join(folder) for folder in self.folders if folder not in used]
         if bare:
@@ -158,11 +156,23 @@ def scan(
     waiting = [_Folder(root, (), (os.path.realpath(root),))]
     while waiting:
         waiting += _look_into(waiting.pop(), scanned, rules)
+    _leave_out_twins(scanned)
     # Folder by folder: a folder may hold images, and folders of images between them.
     scanned.images.sort(
         key=lambda i: (tuple(map(natural_key, i.parts[:-1])), natural_key(i.parts[-1]))
     )
     return scanned
+
+
+def _leave_out_twins(scanned: Scan) -> None:
+    """Ignore RAW photos beside a photo of the same name: cameras write both."""
+    plain = {(*i.parts[:-1], i.path.stem) for i in scanned.images if not is_raw(i.path)}
+    for image in scanned.images:
+        if is_raw(image.path) and (*image.parts[:-1], image.path.stem) in plain:
+            kind = f"{image.path.suffix.lower()} beside a photo"
+            scanned.ignored.setdefault(kind, []).append("/".join(image.parts))
+    twins = {path for k, paths in scanned.ignored.items() if " beside " in k for path in paths}
+    scanned.images = [i for i in scanned.images if "/".join(i.parts) not in twins]
 
 
 def check_any(scanned: Scan, suffixes: Set[str] = SUFFIXES) -> None:
@@ -200,7 +210,7 @@ def _take_note(
         _check_name(entry.name, folder.path)
         scanned.folders.append(parts)
         yield _Folder(path, parts, (*folder.real, real))
-    elif problem is not None or path.suffix.lower() in rules.suffixes:
+    elif path.suffix.lower() in rules.suffixes or (problem is not None and not path.suffix):
         _check_name(entry.name, folder.path)
         scanned.images.append(FoundFile(path, parts, problem))
     else:

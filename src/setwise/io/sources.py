@@ -16,6 +16,7 @@ from setwise.io.images import load_images, photos_by_name
 from setwise.io.layouts import LAYOUTS, refuse_unlabelled
 from setwise.io.loading_report import LoadedSets, Skipped, warn_left_out
 from setwise.io.mat import load_mat
+from setwise.io.raw import is_raw
 from setwise.io.scan import check_exclude, scan
 from setwise.io.tables import TABLES, load_table
 from setwise.io.untrusted import check_path
@@ -122,6 +123,8 @@ def _load_file(
         loaded = load_arrays(path, **keys)
     elif suffix in TABLES:
         loaded = load_table(path, **given)
+    elif is_raw(path):
+        reject(f'{path}: is RAW. Export it as JPEG, or: pip install "setwise[raw]"')
     else:
         reject(
             f"{path}: nothing is known of files ending in {suffix!r}. Expected a folder, a "

@@ -57,9 +57,9 @@ def write_tensors(
                     file.write(_bytes(arrays[name]))
             before_replacing()
     except OSError as error:
-        told = f"{owner}: {str(path)!r} cannot be written: {error.strerror or error}"
+        what = f"{owner}: {str(path)!r} cannot be written: {error.strerror or error}"
         advice = "Make room on that disk, or name another folder."
-        reject(f"{told}. A file that was there is unchanged. {advice}", error)
+        reject(f"{what}. A file that was there is unchanged. {advice}", error)
 
 
 def _table(document: Mapping[str, Any], arrays: Arrays) -> bytes:
@@ -84,8 +84,8 @@ def read_tensors(
             text, arrays = _read(file)
     except _UNREADABLE as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        told = f"{owner}: {str(given)!r} is no gallery file, or a damaged one ({reason})"
-        reject(f"{told}. Expected what save wrote; copy it again, or fit and save anew.", error)
+        what = f"{owner}: {str(given)!r} is no gallery file, or a damaged one ({reason})"
+        reject(f"{what}. Expected what save wrote; copy it again, or fit and save anew.", error)
     document = _document(text)
     if document is None:
         reject(
@@ -95,12 +95,12 @@ def read_tensors(
     version = document.get("format")
     if isinstance(version, int) and version > newest:
         formats = f"format {version}, this one reads up to {newest}"
-        told = f"{owner}: {str(given)!r} was written by a later version of setwise"
-        reject(f"{told} ({formats}). Install a newer one.")
+        what = f"{owner}: {str(given)!r} was written by a later version of setwise"
+        reject(f"{what} ({formats}). Install a newer one.")
     unsigned = {key: value for key, value in document.items() if key != "sha256"}
     if document.get("sha256") != _digest(unsigned, arrays):
-        told = f"{owner}: {str(given)!r} is damaged: its content is not what was written"
-        reject(f"{told} (sha256 differs). Copy it again, or fit and save anew.")
+        what = f"{owner}: {str(given)!r} is damaged: its content is not what was written"
+        reject(f"{what} (sha256 differs). Copy it again, or fit and save anew.")
     return document, arrays
 
 

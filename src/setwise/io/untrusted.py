@@ -35,8 +35,8 @@ def check_path(owner: str, path: Any, parameter: str = "path") -> Path:
         if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
             reason = getattr(error, "strerror", None) or error
             text, expected = str(path), "Expected the path of a file or folder."
-            told = f"{owner}: {parameter} has {len(text)} characters, {text[:40]!r}..."
-            reject(f"{told}, and cannot be looked for: {reason}. {expected}", error)
+            problem = f"{owner}: {parameter} has {len(text)} characters, {text[:40]!r}..."
+            reject(f"{problem}, and cannot be looked for: {reason}. {expected}", error)
     return given
 
 
@@ -75,8 +75,8 @@ def one_kind_of_error(owner: str, path: Path) -> Iterator[None]:
         raise
     except BROKEN as error:
         reason = " ".join(str(error).split()) or type(error).__name__
-        told = f"{owner}: {str(path)!r} cannot be read: {reason.rstrip('.')}"
-        reject(f"{told}. It may be damaged or cut short; copy or save it again.", error)
+        problem = f"{owner}: {str(path)!r} cannot be read: {reason.rstrip('.')}"
+        reject(f"{problem}. It may be damaged or cut short; copy or save it again.", error)
 
 
 def _size(n_bytes: float) -> str:

@@ -271,9 +271,9 @@ def _report(
         msg = f"{owner}: {len(skipped)} {what} of {str(source)!r} were left out."
         warnings.warn(msg, SkippedFilesWarning, stacklevel=3)
     files = tuple(clip.path for clip in clips for _ in clip.images)
-    told = (*(note for clip in clips for note in clip.notes), *notes)
+    remarks = (*(note for clip in clips for note in clip.notes), *notes)
     seconds = time.perf_counter() - started
-    return LoadReport(source, layout, files, skipped, told, seconds, "frames")
+    return LoadReport(source, layout, files, skipped, remarks, seconds, "frames")
 
 
 def _keep_readable(owner: str, root: Path, clips: list[_Clip], max_bad: float) -> list[_Clip]:

@@ -7,15 +7,18 @@ read: fractions of the photo as it is stored, before its EXIF tag turns it. Name
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 from setwise._support.files import write_whole
+from setwise._support.text import printable
 
 # By it a sidecar is known as one of setwise, which may be written again.
 MARK = 'x:xmptk="setwise"'
+LONGEST = 10_000_000  # bytes
 _SPACES = {
     "mwg-rs": "http://www.metadataworkinggroup.com/schemas/regions/",
     "stDim": "http://ns.adobe.com/xap/1.0/sType/Dimensions#",
@@ -54,7 +57,10 @@ def write_sidecar(
     """
     path = sidecar_of(photo)
     text = sidecar_text(size, orientation, regions)
-    if path.exists():
+    if os.path.lexists(path):
+        # A link would lead elsewhere, a pipe would have no end, and ours are never that long.
+        if path.is_symlink() or not path.is_file() or path.stat().st_size > LONGEST:
+            return None
         before = path.read_text("utf-8", errors="replace")
         if MARK not in before:
             return None
@@ -83,22 +89,21 @@ def sidecar_text(size: tuple[int, int], orientation: int, regions: Sequence[Regi
 {boxes}
 </rdf:Bag></mwg-rs:RegionList>
 </mwg-rs:Regions>
-<dc:subject><rdf:Bag>{_items(names)}</rdf:Bag></dc:subject>
-<Iptc4xmpExt:PersonInImage><rdf:Bag>{_items(names)}</rdf:Bag></Iptc4xmpExt:PersonInImage>
-</rdf:Description>
+{_bag("dc:subject", names)}{_bag("Iptc4xmpExt:PersonInImage", names)}</rdf:Description>
 </rdf:RDF>
 </x:xmpmeta>
 """
 
 
-def _items(names: Sequence[str]) -> str:
-    return "".join(f"<rdf:li>{escape(name)}</rdf:li>" for name in names)
+def _bag(tag: str, names: Sequence[str]) -> str:
+    items = "".join(f"<rdf:li>{escape(printable(name))}</rdf:li>" for name in names)
+    return f"<{tag}><rdf:Bag>{items}</rdf:Bag></{tag}>\n" if items else ""
 
 
 def _region(region: Region) -> str:
     values = {"x": region.x, "y": region.y, "w": region.width, "h": region.height}
     area = " ".join(f'stArea:{name}="{value:.6f}"' for name, value in values.items())
-    named = f" mwg-rs:Name={quoteattr(region.name)}" if region.name else ""
+    named = f" mwg-rs:Name={quoteattr(printable(region.name))}" if region.name else ""
     return (
         f'<rdf:li><rdf:Description mwg-rs:Type="Face"{named}>'
         f'<mwg-rs:Area {area} stArea:unit="normalized"/></rdf:Description></rdf:li>'

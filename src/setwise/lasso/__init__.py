@@ -9,14 +9,13 @@ from setwise.lasso.solver import (
     Codes,
     code_by_gram,
     code_with_new,
-    codes_changed_by,
-    factors_of,
     gram_lasso,
+    inverses_of,
     lasso_codes,
     optimality_violation,
 )
 
 __all__ = [
     "Codes", "Pools", "code_blocks", "code_by_gram", "code_changed", "code_with_new",
-    "codes_changed_by", "factors_of", "gram_lasso", "lasso_codes", "optimality_violation",
+    "gram_lasso", "inverses_of", "lasso_codes", "optimality_violation",
 ]  # fmt: skip

@@ -1,14 +1,13 @@
 """Lasso codes of columns: solve on a few atoms, let in the worst violators, repeat.
 
-Inner products come from a Gram matrix, or from the columns where that would not fit in memory.
-Functions that reach for data take the arrays of both kinds; those of the absent kind are None,
-and Numba leaves out their branches. Kernels take named tuples; inner functions take arrays,
-which compile faster.
+Inner products come from a Gram matrix (for the columns that ``inverse_kernels`` leaves), or
+from the columns where it would not fit in memory. Functions that reach for data take the arrays
+of both kinds; those of the absent kind are None, and Numba leaves out their branches. Kernels
+take named tuples; inner functions take arrays, which compile faster.
 """
 
 from __future__ import annotations
 
-from math import copysign
 from typing import NamedTuple
 
 import numpy as np
@@ -17,12 +16,9 @@ from setwise._support.compiled import inner, kernel
 from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.lasso.descent_kernels import (
     ACCEPTED,
-    DEPENDENT,
     TOLERANCE,
     align,
-    append,
     clear,
-    copy,
     settle,
     subtract,
 )
@@ -57,22 +53,6 @@ class Products(NamedTuple):
     pool_counts: IntArray | None = None
 
 
-class Start(NamedTuple):
-    """Codes to start from; those of old columns are optimal on the first ``n_known``.
-
-    Start ``t`` is in ``atoms`` and ``values`` from ``begins[t]`` to ``ends[t]``. Its Cholesky
-    factor is in ``kept`` from ``kept_at[t]`` on, if not negative.
-    """
-
-    begins: IntArray
-    ends: IntArray
-    atoms: IntArray
-    values: FloatArray
-    n_known: int
-    kept: FloatArray
-    kept_at: IntArray
-
-
 class Workspace(NamedTuple):
     """Arrays to work in; ``room`` atoms fit into H, factor and W.
 
@@ -87,16 +67,6 @@ class Workspace(NamedTuple):
     ints: IntArray
     is_in: BoolArray
     is_start: BoolArray | None
-
-
-class Found(NamedTuple):
-    """Codes found so far, and whether each has converged; residuals with ``rows`` only."""
-
-    pointers: IntArray
-    atoms: IntArray
-    values: FloatArray
-    converged: BoolArray
-    residuals: FloatArray | None
 
 
 @kernel
@@ -117,7 +87,6 @@ def code_columns(products, n_old, targets, penalty, start, space, done, cap, max
             rows, extra, pools, pool_counts, t, own, work, size, W, candidates, is_in, is_start
         )
         first = start.n_known if own < n_old else 0  # no atom before it is a violator
-        kept_at = start.kept_at[t] if size > 0 else -1
         n_loaded, worst, is_partial = 0, 0.0, True
         while state == _OPEN:
             if size > H.shape[0]:
@@ -125,16 +94,10 @@ def code_columns(products, n_old, targets, penalty, start, space, done, cap, max
             elif size > n_loaded:
                 _read_products(gram, tail, strip, own, work, n_loaded, size, q, H)
                 compute_products(rows, extra, work, n_loaded, size, W, q, H)
-                if kept_at >= 0:
-                    k = _load_factor(start.kept, kept_at, size, a, factor, active, sign)
-                    kept_at = -1
-                else:
-                    if n_loaded == 0:
-                        k = align(H, a, factor, active, sign, size)
-                    k = settle(
-                        H, q, penalty, a, factor, active, sign, spare, k, size, max_steps
-                    )
-                    state = _verdict(a, n_loaded, size, k, worst - penalty, is_partial)
+                if n_loaded == 0:
+                    k = align(H, a, factor, active, sign, size)
+                k = settle(H, q, penalty, a, factor, active, sign, spare, k, size, max_steps)
+                state = _verdict(a, n_loaded, size, k, worst - penalty, is_partial)
                 n_loaded = size
             if state == _OPEN:
                 _combine_products(gram, tail, strip, own, work, a, active, k, first, g)
@@ -277,43 +240,3 @@ def _collect(work, a, size, first, cap, atoms, values):
         values[slot] = a[r]
         last += 1
     return last
-
-
-@inner
-def _load_factor(kept, first, k, a, factor, active, sign):
-    """Load a kept factor, row after row; returns how many atoms are active."""
-    for r in range(k):
-        active[r], sign[r] = r, copysign(1.0, a[r])
-        for c in range(r + 1):
-            factor[r, c] = kept[first + c]
-        first += r + 1
-    return k
-
-
-@kernel
-def find_changed(tail, penalty, pointers, atoms, values, g, is_changed):
-    """Whether any new atom violates each code; ``tail`` has its products with the old."""
-    for i in range(is_changed.shape[0]):
-        copy(g, tail[i], g.shape[0])
-        for e in range(pointers[i], pointers[i + 1]):
-            subtract(g, values[e], tail[atoms[e]], g.shape[0])
-        is_changed[i] = False
-        for j in range(g.shape[0]):
-            is_changed[i] |= abs(g[j]) > penalty
-
-
-@kernel
-def factorise(gram, pointers, atoms, factor, active, kept, kept_at):
-    """Cholesky factors of the atoms of codes, packed row after row into ``kept``.
-
-    ``kept_at[t]`` becomes -1 where rounding makes an atom of code ``t`` dependent.
-    """
-    for t in range(pointers.shape[0] - 1):
-        first, slot = pointers[t], kept_at[t]
-        for k in range(pointers[t + 1] - first):
-            if not append(factor, gram, active, k, atoms[first + k], DEPENDENT):
-                kept_at[t] = -1
-                break
-            for c in range(k + 1):
-                kept[slot + c] = factor[k, c]
-            slot += k + 1

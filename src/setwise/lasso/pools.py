@@ -24,7 +24,7 @@ from setwise._support.compiled import kernels_of
 from setwise._support.parallel import in_threads
 from setwise._support.progress import reported
 from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.lasso.solver import Codes, run_with_room
+from setwise.lasso.solver import Codes, Start, run_with_room, warn_of_steps
 
 POOL_SIZE = 256  # atoms a column is solved on at first
 # Columns whose gradients are computed at once, and how many bytes they may take.
@@ -215,9 +215,12 @@ def _code_in_pools(
     """Codes of some columns on their pools and on all extra columns, and their residuals."""
     n, kernels = len(rows) + len(extra), kernels_of("setwise.lasso")
     products = kernels.Products(None, None, None, rows, extra, pools.atoms, pools.counts)
-    begin = kernels.Start(*start.begins_and_ends, 0, np.empty(0), np.full(len(targets), -1))
+    begin = Start(*start.begins_and_ends, 0, np.empty(0), np.full(len(targets), -1))
     n_entering = pools.atoms.shape[1] + len(extra) + int(start.counts.max(initial=0))
     cap = max(1, min(rows.shape[1], n))
-    codes, residuals = run_with_room(products, targets, penalty, begin, n_entering, cap)
+    codes, converged, residuals = run_with_room(
+        products, targets, penalty, begin, n_entering, cap
+    )
+    warn_of_steps(converged, len(targets), cap)
     assert residuals is not None  # noqa: S101
     return codes, residuals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,64 @@ from setwise.errors import ConvergenceWarning
 
 MAX_STEPS = 100_000  # of one descent, more than any took
 _ROOM = 64  # atoms that a working set has room for at first, besides those of a start
+# Inverses of Gram matrices, packed, and where each begins.
+Inverses = tuple[FloatArray, IntArray]
+
+
+class Start(NamedTuple):
+    """Codes to start from; those of old columns are optimal on the first ``n_known``.
+
+    Start ``t`` is in ``atoms`` and ``values`` from ``begins[t]`` to ``ends[t]``. The inverse of
+    its atoms' Gram matrix is in ``kept`` from ``kept_at[t]`` on, if not negative.
+    """
+
+    begins: IntArray
+    ends: IntArray
+    atoms: IntArray
+    values: FloatArray
+    n_known: int
+    kept: FloatArray
+    kept_at: IntArray
+
+    @property
+    def largest(self) -> int:
+        """Atoms of the largest start."""
+        return int((self.ends - self.begins).max(initial=0))
+
+    def take(self, chosen: IntArray) -> Start:
+        """Some of the starts."""
+        begins, ends, kept_at = (
+            part[chosen] for part in (self.begins, self.ends, self.kept_at)
+        )
+        return self._replace(begins=begins, ends=ends, kept_at=kept_at)
+
+
+class Found(NamedTuple):
+    """Codes found so far, whether each has converged, and whether it is that of the start.
+
+    What is as at the start is not written again. Residuals are there of rows only.
+    """
+
+    pointers: IntArray
+    atoms: IntArray
+    values: FloatArray
+    converged: BoolArray
+    is_same: BoolArray
+    residuals: npt.NDArray[np.float32] | None
+
+    @classmethod
+    def of(
+        cls, n_targets: int, cap: int, residuals: npt.NDArray[np.float32] | None = None
+    ) -> Found:
+        """Room for codes of at most ``cap`` atoms."""
+        return cls(
+            pointers=np.zeros(n_targets + 1, np.int64),
+            atoms=np.empty(n_targets * cap, np.int64),
+            values=np.empty(n_targets * cap),
+            converged=np.zeros(n_targets, np.bool_),
+            is_same=np.zeros(n_targets, np.bool_),
+            residuals=residuals,
+        )
 
 
 @dataclass(frozen=True)
@@ -112,6 +170,13 @@ class Codes:
         return codes
 
     @staticmethod
+    def found(found: Found) -> Codes:
+        """The codes that a kernel has found."""
+        size = found.pointers[-1]
+        counts = np.diff(found.pointers)[~found.is_same]
+        return Codes(counts, found.atoms[:size].copy(), found.values[:size].copy())
+
+    @staticmethod
     def none(n_targets: int) -> Codes:
         """Codes without any atom."""
         return Codes(np.zeros(n_targets, np.int64), np.zeros(0, np.int64), np.zeros(0))
@@ -124,9 +189,9 @@ class Codes:
 
 
 def run_with_room(
-    products: Any, targets: IntArray, penalty: float, start: Any, n_entering: int, cap: int
-) -> tuple[Codes, npt.NDArray[np.float32] | None]:
-    """Codes of at most ``cap`` atoms, and residuals where products are of rows.
+    products: Any, targets: IntArray, penalty: float, start: Start, n_entering: int, cap: int
+) -> tuple[Codes, BoolArray, npt.NDArray[np.float32] | None]:
+    """Codes of at most ``cap`` atoms, whether each has converged, and residuals of rows.
 
     The kernel makes no arrays, because that is slow to compile, and stops where it lacks room.
     """
@@ -137,14 +202,9 @@ def run_with_room(
     floats, ints = np.empty((8, n_entering)), np.empty((3, n_entering), np.int64)
     ints[2] = np.arange(n_entering)
     marks = np.zeros(n_entering, np.bool_), np.zeros(n_atoms, np.bool_) if is_pooled else None
-    found = kernels.Found(
-        pointers=np.zeros(n + 1, np.int64),
-        atoms=np.empty(n * cap, np.int64),
-        values=np.empty(n * cap),
-        converged=np.zeros(n, np.bool_),
-        residuals=np.empty((n, rows.shape[1]), np.float32) if is_pooled else None,
-    )
-    n_done, room = 0, _ROOM + int((start.ends - start.begins).max(initial=0))
+    residuals = np.empty((n, rows.shape[1]), np.float32) if is_pooled else None
+    found = Found.of(n, cap, residuals)
+    n_done, room = 0, _ROOM + start.largest
     while n_done < n:
         W = np.empty((room + 2, rows.shape[1])) if is_pooled else None
         space = kernels.Workspace(*np.empty((2, room, room)), W, floats, ints, *marks)
@@ -161,14 +221,57 @@ def run_with_room(
             found,
         )
         room *= 2
-    if not found.converged.all():
+    return Codes.found(found), found.converged, found.residuals
+
+
+def warn_of_steps(converged: BoolArray, n_targets: int, cap: int) -> None:
+    """Warn of codes that are approximate."""
+    if not converged.all():
         msg = (
-            f"lasso: {(~found.converged).sum()} of {n} columns did not reach their optimum in "
-            f"{MAX_STEPS} steps with at most {cap} atoms; their codes are approximate."
+            f"lasso: {(~converged).sum()} of {n_targets} columns did not reach their optimum "
+            f"in {MAX_STEPS} steps with at most {cap} atoms; their codes are approximate."
         )
         warnings.warn(msg, ConvergenceWarning, stacklevel=3)
-    atoms, values = (part[: found.pointers[-1]].copy() for part in (found.atoms, found.values))
-    return Codes(np.diff(found.pointers), atoms, values), found.residuals
+
+
+def _code(
+    gram: FloatArray, border: FloatArray, targets: IntArray, penalty: float, start: Start,
+    rank: int,
+) -> tuple[IntArray, Codes]:  # fmt: skip
+    """Places of the targets that keep not their start, and their codes.
+
+    By the inverse, and carefully where atoms are nearly combinations of others.
+    """
+    kernels, n = kernels_of("setwise.lasso", "inverse_kernels"), len(gram) + len(border)
+    gram = np.ascontiguousarray(gram, dtype=np.float64)
+    tail = np.ascontiguousarray(border[:, : len(gram)].T)
+    products = kernels.Bordered(gram, tail, np.ascontiguousarray(border))
+    cap, n_done, room = max(1, min(rank, n)), 0, _ROOM + start.largest
+    found = Found.of(len(targets), cap)
+    while n_done < len(targets):
+        n_done = kernels.code_by_inverse(
+            products, targets, float(penalty), start, _room(room, n), n_done, cap, MAX_STEPS,
+            found,
+        )  # fmt: skip
+        room *= 2
+    changed, codes = np.flatnonzero(~found.is_same), Codes.found(found)
+    if found.converged.all():
+        return changed, codes
+    left = np.flatnonzero(~found.converged)
+    all_products = kernels_of("setwise.lasso").Products(*products)
+    careful, converged, _ = run_with_room(
+        all_products, targets[left], penalty, start.take(left), n, cap
+    )
+    warn_of_steps(converged, len(changed), cap)
+    return changed, codes.replaced(np.searchsorted(changed, left), careful)
+
+
+def _room(size: int, n_atoms: int) -> Any:
+    """Arrays for so many active atoms, and gradients of so many."""
+    kernels = kernels_of("setwise.lasso", "inverse_kernels")
+    worst = np.empty(kernels.ENTER_AT_ONCE, np.int64)
+    K, rows = np.empty((size, size)), np.empty((5, size))
+    return kernels.Room(K, np.empty(size, np.int64), *rows, np.empty(n_atoms), worst)
 
 
 def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
@@ -191,16 +294,13 @@ def lasso_codes(gram: FloatArray, penalty: float, *, rank: int) -> sp.csc_array:
 
 def code_by_gram(
     gram: FloatArray, penalty: float, targets: IntArray, *, rank: int,
-    start: Codes | None = None, border: FloatArray | None = None, is_optimal: bool = False,
-    factors: tuple[FloatArray, IntArray] | None = None,
+    start: Codes | None = None, border: FloatArray | None = None,
 ) -> Codes:  # fmt: skip
     """Codes of some columns, ``targets``, on all the others, as in :func:`lasso_codes`.
 
     ``start`` holds a code for each target to start from, which changes the time, not the
-    result, and ``factors`` their Cholesky factors as :func:`factors_of` gives them (begin -1:
-    none). ``border`` has the inner products of more columns with all, as if ``gram`` had these
-    rows at its end. With ``is_optimal``, the starts of old columns are their optimal codes on
-    old columns.
+    result. ``border`` has the inner products of more columns with all, as if ``gram`` had these
+    rows at its end.
 
     Examples
     --------
@@ -208,92 +308,55 @@ def code_by_gram(
     >>> code_by_gram(np.array([[1.0, 0.6], [0.6, 1.0]]), 0.1, np.array([1]), rank=2).values
     array([0.5])
     """
-    kernels = kernels_of("setwise.lasso")
     border = np.empty((0, len(gram))) if border is None else border
     start = Codes.none(len(targets)) if start is None else start
-    kept, kept_at = factors or (np.empty(0), np.full(len(targets), -1))
-    products = kernels.Products(
-        gram=np.ascontiguousarray(gram, dtype=np.float64),
-        tail=np.ascontiguousarray(border[:, : len(gram)].T),
-        strip=np.ascontiguousarray(border),
-    )
-    n_known = len(gram) if is_optimal else 0
-    begin = kernels.Start(*start.begins_and_ends, n_known, kept, kept_at)
-    n = len(gram) + len(border)
-    codes, _ = run_with_room(products, targets, penalty, begin, n, max(1, min(rank, n)))
-    return codes
+    begin = Start(*start.begins_and_ends, 0, np.empty(0), np.full(len(targets), -1))
+    return _code(gram, border, targets, penalty, begin, rank)[1]
 
 
 def code_with_new(
     gram: FloatArray, penalty: float, border: FloatArray, *, rank: int, known: Codes,
-    factors: tuple[FloatArray, IntArray],
+    inverses: Inverses,
 ) -> tuple[IntArray, Codes]:  # fmt: skip
     """The columns that new ones change, the new ones last, and the codes of both.
 
-    As :func:`codes_changed_by` and :func:`code_by_gram` together, without a copy of the codes
-    that were ``known`` of the old columns; ``factors`` are those of all of them.
+    ``known`` are the optimal codes of the old columns, ``inverses`` those of
+    :func:`inverses_of`. An old column changes where a new one is above the penalty
+    (docs/insertion.md).
 
     Examples
     --------
-    >>> from setwise.lasso import code_by_gram, code_with_new, factors_of
+    >>> from setwise.lasso import code_by_gram, code_with_new, inverses_of
     >>> gram, border = np.array([[1.0, 0.6], [0.6, 1.0]]), np.array([[0.9, 0.5, 1.0]])
     >>> known = code_by_gram(gram, 0.1, np.arange(2), rank=2)
-    >>> factors = factors_of(gram, known)
-    >>> code_with_new(gram, 0.1, border, rank=3, known=known, factors=factors)[0]
+    >>> kept = inverses_of(gram, known)
+    >>> code_with_new(gram, 0.1, border, rank=3, known=known, inverses=kept)[0]
     array([0, 2])
     """
-    kernels, n_old, n_new = kernels_of("setwise.lasso"), len(gram), len(border)
-    gram = np.ascontiguousarray(gram, dtype=np.float64)
-    tail = np.ascontiguousarray(border[:, :n_old].T)
-    changed = codes_changed_by(tail, penalty, known)
-    n_changed, targets = len(changed), np.empty(len(changed) + n_new, np.int64)
-    begins, ends, kept_at = np.zeros((3, len(targets)), np.int64)
-    targets[:n_changed], targets[n_changed:] = changed, np.arange(n_old, n_old + n_new)
-    begins[:n_changed], ends[:n_changed] = known.pointers[changed], known.pointers[changed + 1]
-    kept_at[:n_changed], kept_at[n_changed:] = factors[1][changed], -1
-    start = kernels.Start(begins, ends, known.atoms, known.values, n_old, factors[0], kept_at)
-    n, products = n_old + n_new, kernels.Products(gram=gram, tail=tail, strip=border)
-    cap = max(1, min(rank, n))
-    return targets, run_with_room(products, targets, penalty, start, n, cap)[0]
+    n_old, n_new = len(gram), len(border)
+    begins, ends = (np.append(p, np.zeros(n_new, np.int64)) for p in known.begins_and_ends[:2])
+    kept_at = np.append(inverses[1], np.full(n_new, -1))
+    start = Start(begins, ends, known.atoms, known.values, n_old, inverses[0], kept_at)
+    return _code(gram, border, np.arange(n_old + n_new), penalty, start, rank)
 
 
-def factors_of(gram: FloatArray, codes: Codes) -> tuple[FloatArray, IntArray]:
-    """Cholesky factors of each code's atoms, packed, and where each of them begins.
+def inverses_of(gram: FloatArray, codes: Codes) -> Inverses:
+    """Inverses of the Gram matrices of each code's atoms, packed, and where each begins.
 
     Examples
     --------
-    >>> from setwise.lasso import code_by_gram, factors_of
+    >>> from setwise.lasso import code_by_gram, inverses_of
     >>> gram = np.array([[1.0, 0.6], [0.6, 1.0]])
-    >>> factors_of(gram, code_by_gram(gram, 0.1, np.arange(2), rank=2))
+    >>> inverses_of(gram, code_by_gram(gram, 0.1, np.arange(2), rank=2))
     (array([1., 1.]), array([0, 1]))
     """
     sizes = codes.counts * (codes.counts + 1) // 2
     kept, kept_at = np.empty(sizes.sum()), np.cumsum(sizes) - sizes
-    largest = int(codes.counts.max(initial=1))
-    room = np.empty((largest, largest)), np.empty(largest, np.int64)
-    kernels_of("setwise.lasso").factorise(
-        gram, codes.pointers, codes.atoms, *room, kept, kept_at
+    room = _room(int(codes.counts.max(initial=1)), 0)
+    kernels_of("setwise.lasso", "inverse_kernels").invert(
+        np.ascontiguousarray(gram), codes.pointers, codes.atoms, room, kept, kept_at
     )
     return kept, kept_at
-
-
-def codes_changed_by(tail: FloatArray, penalty: float, codes: Codes) -> IntArray:
-    """Numbers of the codes that new columns make suboptimal (docs/insertion.md).
-
-    ``tail`` holds the products of old columns with new ones.
-
-    Examples
-    --------
-    >>> from setwise.lasso import code_by_gram, codes_changed_by
-    >>> codes = code_by_gram(np.array([[1.0, 0.6], [0.6, 1.0]]), 0.1, np.arange(2), rank=2)
-    >>> codes_changed_by(np.array([[0.9], [0.5]]), 0.1, codes)
-    array([0])
-    """
-    is_changed, tail = np.empty(len(codes), np.bool_), np.ascontiguousarray(tail)
-    kernels_of("setwise.lasso").find_changed(
-        tail, float(penalty), *codes.arrays, np.empty(tail.shape[1]), is_changed
-    )
-    return np.flatnonzero(is_changed)
 
 
 def gram_lasso(

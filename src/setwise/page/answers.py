@@ -43,6 +43,7 @@ class Found:
     left_out: list[tuple[str, str]]  # name and reason
     notes: list[str]
     paths: list[list[Path]] = field(default_factory=list)  # of each photo of each set
+    boxes: list[list[payload.Box | None]] = field(default_factory=list)  # of faces in them
     parts: list[list[payload.Part]] = field(default_factory=list)  # of each set
     shown: list[payload.Answer] = field(default_factory=list)  # the answers as JSON shows them
 
@@ -247,14 +248,18 @@ def _votes(state: GalleryState, why: Explanation) -> list[payload.Vote]:
 
 def _photos(job: str, found: Found, k: int) -> list[payload.ProbePhoto]:
     """Photos of a set, evenly spread if there are many, with the most similar ones."""
+    if not (has_photos(found.sets) or (found.paths and found.paths[k])):
+        return []  # vectors alone
     is_out = ~found.answers[k].is_typical
     shown = choose(is_out, MOST_PHOTOS)
     nearest = _nearest(found.state, found.sets[k][shown])
+    boxes = found.boxes[k] if found.boxes else []
     return [
         payload.ProbePhoto(
             image=int(j),
             name=photo_name(found.sets, k, int(j)),
             url=f"/api/v1/identify/{job}/answers/{k}/photos/{j}",
+            box=boxes[j] if boxes else None,
             nearest=near,
             is_outlier=bool(is_out[j]),
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -11,39 +12,25 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import JSONResponse
+from fastapi.responses import FileResponse, JSONResponse
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from setwise.errors import SetwiseError
+from setwise.page import command_routes, routes
 from setwise.page.commands import ConflictError
 from setwise.page.guard import HEADERS, Guard
 from setwise.page.health import Observer
 from setwise.page.health import router as health
-from setwise.page.payload import Problem
-from setwise.page.routes import router
+from setwise.page.schema import describe, operation_id
 from setwise.page.settings import Settings
+from setwise.page.start import routes as start_routes
 from setwise.page.state import AppState
 from setwise.page.uploads import TooMuchError
 
 logger = logging.getLogger("setwise")
 
 STATIC = Path(__file__).parent / "static"
-PROBLEMS: dict[int | str, dict[str, Any]] = {
-    status: {"model": Problem, "description": words}
-    for status, words in {
-        400: "The request is no JSON, or no HTTP.",
-        401: "The token is missing.",
-        403: "The request comes from another site.",
-        404: "Not found.",
-        408: "The request took too long.",
-        409: "The gallery has changed meanwhile.",
-        413: "Too much at once.",
-        429: "Too many requests of this client; try again later.",
-        422: "The request cannot be carried out; the sentence says why.",
-        503: "Too busy; try again later.",
-    }.items()
-}
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -76,20 +63,27 @@ def create_app(settings: Settings) -> FastAPI:
         description="Whose photos are these? A gallery of sets, over HTTP.",
         version=version("setwise"),
         lifespan=lifespan,
-        docs_url=None,  # it loads scripts from other sites
+        docs_url=None,  # it loads scripts from other sites; there is one of our own
         redoc_url=None,
-        responses=PROBLEMS,
+        generate_unique_id_function=operation_id,
     )
     app.state.setwise = state
-    app.include_router(health)
-    app.include_router(router)
+    for router in (health, routes.router, command_routes.router, start_routes.router):
+        app.include_router(router)
+    app.get("/docs", include_in_schema=False)(_docs)
     app.mount("/", StaticFiles(directory=STATIC, html=True, check_dir=False), name="static")
     _handle_errors(app)
     app.add_middleware(Guard, settings=settings)
     app.add_middleware(Observer, metrics=state.metrics)  # the outermost
     # Now and not with the first request: FastAPI changes the warning filters of all threads.
-    app.openapi()
+    document = describe(app, settings)
+    app.openapi = lambda: document  # type: ignore[method-assign]
     return app
+
+
+def _docs() -> FileResponse:
+    """The description of the API for people, of local files."""
+    return FileResponse(STATIC / "docs.html")
 
 
 def _handle_errors(app: FastAPI) -> None:
@@ -110,6 +104,12 @@ def _handle_errors(app: FastAPI) -> None:
     async def impossible(request: Request, error: SetwiseError) -> JSONResponse:
         status = 409 if isinstance(error, ConflictError) else 422
         return _problem(413 if isinstance(error, TooMuchError) else status, str(error))
+
+    @app.exception_handler(OSError)
+    async def no_room(request: Request, error: OSError) -> JSONResponse:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+            raise error
+        return _problem(422, "The server's disk is full. Make room there, and try again.")
 
     @app.exception_handler(Exception)
     async def bug(request: Request, error: Exception) -> JSONResponse:

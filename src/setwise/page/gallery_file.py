@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -12,14 +13,16 @@ from typing import Any
 import numpy as np
 
 from setwise._support.parallel import lazy
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import BoolArray, FloatArray, IntArray
 from setwise.classify import CVC, Gallery, load
-from setwise.errors import SetwiseError
+from setwise.errors import SetwiseError, reject
 from setwise.features.vectors import unit_rows
+from setwise.features.views import Images
 from setwise.gallery.journal import file_digest
+from setwise.gallery.whole import WholeSolution
 from setwise.sets.labels import typed_label
 
-CHUNK = 4096  # vectors of the gallery that are compared at once
+CHUNK = 512  # photos of the gallery that are compared at once
 MOST_REMEMBERED = 200  # revisions with their classes, which say what a command meant
 
 
@@ -72,39 +75,96 @@ class GalleryState:
         return np.split(order, ends[:-1])
 
     @lazy
+    def class_ids(self) -> tuple[str, ...]:
+        """An id for each class, made of its name."""
+        return distinct_ids((one,) for one in self.classes)
+
+    @lazy
     def set_ids(self) -> tuple[str, ...]:
         """An id for each set, made of its class, name and vectors."""
         sets = self.gallery.sets
-        contents = self._contents or map(str, sets.sizes)
+        contents = self.contents_of_sets or map(str, sets.sizes)
         return distinct_ids(zip(self.labels, sets.names, contents, strict=True))
 
     @lazy
-    def _contents(self) -> list[str]:
+    def contents_of_sets(self) -> list[str]:
+        """Digest of each set; none if the gallery was saved without its vectors."""
         return list(map(content_digest, self.gallery.sets if self.gallery.has_vectors else ()))
 
     @lazy
     def contents(self) -> frozenset[str]:
         """Digests of all sets, to find out whether a set is in the gallery."""
-        return frozenset(self._contents)
+        return frozenset(self.contents_of_sets)
 
     @lazy
-    def _norms(self) -> FloatArray:
-        """Length of each vector of the gallery; 1 for those of zeros."""
-        vectors = self.gallery.sets.vectors
-        norms = np.sqrt([float(np.square(row, dtype=np.float64).sum()) for row in vectors])
-        return np.where(norms > 0, norms, 1.0)
+    def _look(self) -> tuple[Any, Images | None]:
+        """The feature of single photos that says most here, and the photos that have it.
+
+        None twice for plain vectors, which are compared as they are.
+        """
+        solution = self.gallery.solution
+        inliers = solution.inliers if isinstance(solution, WholeSolution) else None
+        if inliers is not None:
+            for name in self.classifier.view_weights_:
+                view = self.gallery.views.get(name)
+                if view is not None and view.feature is not None and view.rest is None:
+                    kept = Images(self.gallery.sets.vectors, self.gallery.sets.image_shape,
+                                  inliers.images.tables)  # fmt: skip
+                    return view.feature, kept
+        return None, None
+
+    def unit_rows(self, rows: IntArray) -> FloatArray:
+        """Photos of the gallery, by row, as unit vectors that are compared."""
+        feature, images = self._look
+        if images is None:
+            return unit_rows(np.asarray(self.gallery.sets.vectors[rows], dtype=np.float64))
+        return unit_rows(images.where(rows).seen_by(feature))
+
+    def unit_blocks(self) -> Iterator[tuple[int, FloatArray]]:
+        """All photos of the gallery as unit vectors, some at a time, and the first row."""
+        n_rows = len(self.gallery.sets.vectors)
+        for first in range(0, n_rows, CHUNK):
+            yield first, self.unit_rows(np.arange(first, min(first + CHUNK, n_rows)))
+
+    def units(self, vectors: FloatArray) -> FloatArray:
+        """Photos from elsewhere as unit vectors that are compared."""
+        feature, images = self._look
+        values = np.asarray(vectors, dtype=np.float64)
+        if images is not None:
+            values = Images(values, images.shape).seen_by(feature)
+        return unit_rows(values)
+
+    def rivals(
+        self, units: FloatArray, code: int, hidden: Callable[[slice], BoolArray] | None = None
+    ) -> tuple[FloatArray, FloatArray, IntArray]:
+        """Cosines of photos with the nearest of a class and with the nearest of all others.
+
+        Also the class of the latter. ``hidden`` tells which photos of the class, between two
+        rows, are not to be compared with which.
+        """
+        codes = np.repeat(self.gallery.codes, self.gallery.sets.sizes)
+        own, other = np.full((2, len(units)), -1.0)
+        who = np.zeros(len(units), dtype=np.int64)
+        for start, block in self.unit_blocks():
+            part = slice(start, start + len(block))
+            cosines = units @ block.T
+            is_own = codes[part] == code
+            shown = is_own if hidden is None else is_own & ~hidden(part)
+            own = np.maximum(own, np.where(shown, cosines, -1.0).max(axis=1, initial=-1.0))
+            theirs = np.where(is_own, -1.0, cosines)
+            place = theirs.argmax(axis=1)
+            best = theirs[np.arange(len(units)), place]
+            who = np.where(best > other, codes[part][place], who)
+            other = np.maximum(other, best)
+        return own, other, who
 
     def nearest(self, vectors: FloatArray) -> tuple[IntArray, FloatArray]:
-        """Row of the most similar vector of the whole gallery for each, and its distance.
-
-        Vectors are compared as they are, scaled to unit length.
-        """
-        units, every = unit_rows(np.asarray(vectors, np.float64)), self.gallery.sets.vectors
+        """Row of the most similar photo of the whole gallery for each, and its distance."""
+        units = self.units(vectors)
         rows = np.zeros(len(units), dtype=np.int64)
         best = np.full(len(units), -np.inf)
-        for first in range(0, len(every), CHUNK):
-            part = slice(first, first + CHUNK)
-            cosines = units @ (every[part].T / self._norms[part])
+        for first, block in self.unit_blocks():
+            cosines = units @ block.T
             near = cosines.argmax(axis=1)
             largest = cosines[np.arange(len(units)), near]
             rows = np.where(largest > best, near + first, rows)
@@ -159,6 +219,13 @@ class GalleryFile:
                 self.trouble = " ".join(str(error).split())
             return self.state
 
+    def replaced(self, classifier: CVC, digest: str) -> GalleryState:
+        """The state of a file that was just written, which need not be read again."""
+        with self._lock:
+            self._seen, self.trouble = signature(self.path), None
+            self.state = self._remember(GalleryState(classifier, digest))
+            return self.state
+
     def why_unchangeable(self) -> str | None:
         """Why the gallery cannot be changed; None if it can."""
         if self.trouble is not None:
@@ -189,5 +256,18 @@ def _read(path: Path, digest: str) -> GalleryState:
     while True:
         classifier, after = load(path), file_digest(path)
         if after == digest:
+            _check_names(path, classifier.gallery_)
             return GalleryState(classifier, digest)
         digest = after
+
+
+def _check_names(path: Path, gallery: Gallery) -> None:
+    """Refuse names that no response can hold."""
+    sets = gallery.sets
+    files = () if sets.origins is None else sets.origins.files
+    for name in (*map(str, gallery.classes), *sets.names, *files):
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            told = f"{path.name} holds the name {name!r}, which is no text"
+            reject(f"{told}, so it cannot be shown here. Rename it, and fit again.", error)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import hmac
 import math
 import re
 import socket
+from collections import deque
 from typing import Any, TypeAlias
 from urllib.parse import parse_qs, urlencode
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import HTMLResponse, JSONResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -34,6 +37,14 @@ HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "cross-origin-resource-policy": "same-origin",
 }
+# The same address again, now asked by this page itself: with the cookie, and from this site.
+_AGAIN = 'performance.getEntriesByType("navigation")[0].type === "reload" || location.reload()'
+GO_ON = f'<!doctype html><title>setwise</title><a href="">Open</a><script>{_AGAIN}</script>'
+_HASH = base64.b64encode(hashlib.sha256(_AGAIN.encode()).digest()).decode()
+GO_ON_HEADERS = HEADERS | {
+    "content-security-policy": CSP.replace("script-src 'self'", f"script-src 'sha256-{_HASH}'"),
+    "cache-control": "no-store",
+}
 ALIVE = ("/healthz", "/readyz")  # which anybody may ask by any name; they tell no secret
 API = "/api/v1"
 ASKING = (f"{API}/identify", f"{API}/judge")  # which changes nothing, by any method
@@ -45,6 +56,7 @@ SMALL_BODY, AROUND_FILES = 1_000_000, 2_000_000  # bytes without files, and arou
 HOST = re.compile(r"(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9._-]+))(?::[0-9]{1,5})?")
 # Seconds for the head of a request, and connections at most that wait for theirs.
 HEAD_S, MOST_WAITING, MOST_CONNECTIONS = 10.0, 100, 200
+MOST_KNOWN_WRONG = 100  # tokens
 
 
 class _HeadLimit(H11Protocol):
@@ -113,6 +125,7 @@ class Guard:
         self.tokens = settings.all_tokens
         self.requests = Rate(settings.limits.requests_per_minute)
         self.wrong_tokens = Rate(settings.limits.wrong_tokens_per_minute)
+        self.known_wrong: deque[str] = deque(maxlen=MOST_KNOWN_WRONG)
         public = settings.public
         self.origin = None if public is None else f"{public.scheme}://{public.netloc}".lower()
 
@@ -125,14 +138,18 @@ class Guard:
                 await send({"type": "websocket.close", "code": 1008})
             return
         request = Request(scope)
-        if scope["path"] in ALIVE and scope["method"] == "GET":
+        if scope["path"] in ALIVE and scope["method"] in ("GET", "HEAD"):
             await self._pass_on(scope, receive, send)
+            return
+        if self._is_link(request):
+            await HTMLResponse(GO_ON, headers=GO_ON_HEADERS)(scope, receive, send)
             return
         token = self._token(request)
         refusal = self._refusal(request, token)
         if refusal is not None:
             scope["setwise.refused"] = True
-            await _refusal_response(*refusal)(scope, receive, send)
+            is_seen = "text/html" in request.headers.get("accept", "")
+            await _refusal_response(*refusal, is_seen=is_seen)(scope, receive, send)
         elif token and token.value and scope["method"] == "GET" and _tokens(request):
             await self._welcome(scope, token)(scope, receive, send)
         else:
@@ -161,6 +178,13 @@ class Guard:
         if not length.isdecimal() or int(length) > most:
             return 413, f"That is too much at once: at most {most / 1e6:.0f} MB. Send less."
         return None
+
+    def _is_link(self, request: Request) -> bool:
+        """Whether a browser follows a link of another site, and so brings no cookie."""
+        headers = request.headers
+        is_page = headers.get("sec-fetch-dest") == "document" and request.method == "GET"
+        is_other = headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        return is_page and is_other and self._is_own(headers.get("host", ""))
 
     def _is_own(self, host: str) -> bool:
         """Whether a host is this server: DNS rebinding leads other names here."""
@@ -200,7 +224,10 @@ class Guard:
             return 0.0
         client = request.client.host if request.client else ""
         late = self.wrong_tokens.wait_s(client)
-        if token is None and any(_given(request)):
+        # An old token in an open window is no guess, however often it is sent.
+        new = [one for one in _given(request) if one not in self.known_wrong]
+        if token is None and new:
+            self.known_wrong.extend(new)
             self.wrong_tokens.count(client)
         late = late or self.requests.wait_s(client)
         if not late:
@@ -268,10 +295,17 @@ class Guard:
         return limited
 
 
-def _refusal_response(status: int, words: str, wait_s: int = 0) -> Response:
+def _refusal_response(
+    status: int, words: str, wait_s: int = 0, *, is_seen: bool = False
+) -> Response:
     headers = HEADERS | {"connection": "close"}
+    if status == 401:
+        headers["www-authenticate"] = "Bearer"
     if wait_s:
         headers["retry-after"] = str(wait_s)
+    if is_seen:  # by a person, in a browser
+        page = f"<!doctype html><html lang=en><title>setwise</title><h1>setwise</h1><p>{words}"
+        return HTMLResponse(page, status, headers)
     return JSONResponse({"error": words}, status, headers)
 
 

@@ -16,7 +16,7 @@ from fastapi.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from setwise.page.logs import request_fields, tell
-from setwise.page.metrics import Labels, Metrics, process_gauges
+from setwise.page.metrics import CONTENT_TYPE, Metrics, Values
 from setwise.page.payload import Health
 from setwise.page.state import AppState
 
@@ -25,16 +25,17 @@ router = APIRouter(tags=["health"])
 # Asked every few seconds by machines: logged for --log-level debug alone.
 QUIET_PATHS = ("/healthz", "/readyz", "/metrics")
 REQUEST_ID = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 
 
 @router.get("/healthz")
+@router.head("/healthz", include_in_schema=False)
 async def healthz() -> Health:
     """Whether the server answers at all; if not, start it anew."""
     return Health(status="ok")
 
 
 @router.get("/readyz")
+@router.head("/readyz", include_in_schema=False)
 def readyz(request: Request) -> Health:
     """Whether the server can do its work now; if not, send clients elsewhere."""
     found = problems(request.app.state.setwise)
@@ -52,7 +53,7 @@ METRICS: dict[int | str, dict[str, Any]] = {
 def metrics(request: Request) -> Response:
     """Counters, times and sizes, in the text format of Prometheus."""
     app: AppState = request.app.state.setwise
-    return Response(app.metrics.text(gauges(app)), media_type=METRICS_TYPE)
+    return Response(app.metrics.text(gauges(app)), media_type=CONTENT_TYPE)
 
 
 def problems(app: AppState) -> list[str]:
@@ -69,7 +70,7 @@ def problems(app: AppState) -> list[str]:
     return found
 
 
-def gauges(app: AppState) -> dict[str, dict[Labels, float]]:
+def gauges(app: AppState) -> dict[str, Values]:
     """Values of this moment."""
     path = app.settings.gallery
     one_value = {
@@ -88,14 +89,11 @@ def gauges(app: AppState) -> dict[str, dict[Labels, float]]:
             "setwise_gallery_sets": len(gallery.sets),
             "setwise_history_bytes": sum(kept.values()),
         }
-    found: dict[str, dict[Labels, float]]
-    found = {name: {(): float(value)} for name, value in one_value.items()}
-    found["setwise_info"] = {(("version", version("setwise")),): 1.0}
-    found["setwise_disk_free_bytes"] = {
-        (("folder", "gallery"),): float(_free(path.parent)),
-        (("folder", "uploads"),): float(_free(app.uploads)),
-    }
-    return found | process_gauges(app.metrics.began)
+    found: dict[str, Values] = {name: {(): float(one)} for name, one in one_value.items()}
+    folders = {"gallery": path.parent, "uploads": app.uploads}
+    found["setwise_disk_free_bytes"] = {(k,): float(_free(one)) for k, one in folders.items()}
+    found["setwise_info"] = {(version("setwise"),): 1.0}
+    return found
 
 
 def _free(folder: Any) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
@@ -45,8 +45,8 @@ class _Way(NamedTuple):
     """What undo or redo does: an entry gets a state, and the file another content."""
 
     entry: Entry
-    start: str  # digest of the file before
-    end: str  # and after
+    starts: tuple[str, ...]  # digests that the file may have before
+    ends: tuple[str, ...]  # and after, the preferred one first
     state: str
 
 
@@ -84,10 +84,20 @@ class History:
     def can(self, command: Command, digest: str) -> LastCommand | None:
         """The command that can be undone or redone in this state of the file."""
         way = self._way(command)
-        if way is None or way.start != digest:
+        if way is None or digest not in way.starts:
             return None
-        is_kept = way.end == digest or self._state(way.end).is_file()
+        is_kept = digest in way.ends or self._kept(way.ends) is not None
         return LastCommand.model_validate(way.entry) if is_kept else None
+
+    def same(self, digest: str) -> tuple[str, ...]:
+        """The states that differ from one at most by what was learnt from its sets."""
+        found = (entry.results for entry in self.entries if digest in entry.results)
+        return next(found, (digest,))
+
+    def done_by(self, key: str) -> Entry | None:
+        """The command that a client has given this key, if it is in force."""
+        found = (entry for entry in self.entries if entry.key == key and entry.state == "done")
+        return next(found, None) if key else None
 
     def kept_files(self) -> list[os.stat_result]:
         """Size and identity of each file that the history keeps."""
@@ -99,16 +109,23 @@ class History:
         return found
 
     def _way(self, command: Command) -> _Way | None:
-        wanted = "done" if command == "undo" else "undone"
-        found = [e for e in self.entries if e.state == wanted]
-        if not found:
-            return None
+        done, undone = ([e for e in self.entries if e.state == s] for s in ("done", "undone"))
+        last = done[-1] if done else None
         if command == "undo":
-            return _Way(found[-1], found[-1].after, found[-1].before, "undone")
-        return _Way(found[0], found[0].before, found[0].after, "done")
+            return None if last is None else _Way(last, last.results, (last.before,), "undone")
+        if not undone:
+            return None
+        starts: tuple[str, ...] = (undone[0].before,)
+        if last is not None and undone[0].before in last.results:
+            starts = last.results  # it may have been learnt anew since
+        return _Way(undone[0], starts, undone[0].results, "done")
 
     def _state(self, digest: str) -> Path:
         return self.folder / f"{digest}{SUFFIX}"
+
+    def _kept(self, digests: Iterable[str]) -> str | None:
+        """The first of some states that is kept."""
+        return next((one for one in digests if self._state(one).is_file()), None)
 
     def recover(self, digest: str, transfer: Transfer | None) -> None:
         """Make the history agree with the file after a command that broke off."""
@@ -117,15 +134,37 @@ class History:
                 transfer(entry.moves, False)
                 self._write_state(entry, "gone")
         undo, redo = self._way("undo"), self._way("redo")
-        if undo is not None and digest == undo.end != undo.start:
-            self._write_state(undo.entry, undo.state)
-        elif undo is not None and digest == undo.start:
+        if undo is not None and digest in undo.starts:
             return
-        elif redo is not None and digest == redo.end != redo.start:
+        if undo is not None and digest in undo.ends:
+            self._write_state(undo.entry, undo.state)
+        elif redo is not None and digest in redo.ends and digest not in redo.starts:
             self._write_state(redo.entry, redo.state)
 
-    def commit(self, command: str, words: str, before: str, save: Save) -> None:
-        """Replace the gallery file by what ``save`` writes to a path, with a way back."""
+    def commit(self, command: str, words: str, before: str, save: Save, key: str = "") -> str:
+        """Replace the gallery file by what ``save`` writes, with a way back; its digest."""
+        after = self._staged(before, save)
+        self._add(command, words, before, after, key=key)
+        self._put(after)
+        self._prune()
+        return after
+
+    def learn(self, before: str, save: Save) -> str | None:
+        """Replace the state of the last command by what was learnt from it; its digest.
+
+        None if the file is not as that command has left it.
+        """
+        last = self._way("undo")
+        if last is None or before != last.entry.after:
+            return None
+        learnt = self._staged(before, save)
+        self._change(replace(last.entry, learnt=learnt))
+        self._put(learnt)
+        self._prune()
+        return learnt
+
+    def _staged(self, before: str, save: Save) -> str:
+        """Keep the state of the file, and the next one, beside it; the digest of that."""
         self.folder.mkdir(exist_ok=True)
         if not self._state(before).is_file():
             link(self.gallery, self._state(before))
@@ -137,14 +176,14 @@ class History:
             staged.replace(self._state(after))
         finally:
             staged.unlink(missing_ok=True)
-        self._add(command, words, before, after)
-        self._put(after)
-        self._prune()
+        return after
 
-    def transfer(self, words: str, digest: str, moves: Moves, transfer: Transfer) -> None:
+    def transfer(
+        self, words: str, digest: str, moves: Moves, transfer: Transfer, key: str = ""
+    ) -> None:
         """Copy or move files; a transfer that fails is taken back and not kept."""
         self.folder.mkdir(exist_ok=True)
-        entry = self._add("transfer", words, digest, digest, "begun", moves)
+        entry = self._add("transfer", words, digest, digest, "begun", moves, key=key)
         try:
             transfer(moves, True)
         except BaseException:
@@ -157,7 +196,7 @@ class History:
         way = self._way(command)
         if way is None:
             reject(f"There is nothing to {command}.")
-        self._check(way, command, digest)
+        end = self._end_of(way, command, digest)
         entry = way.entry
         if entry.moves and transfer is None:
             reject(
@@ -166,7 +205,7 @@ class History:
             )
         self._write_state(entry, way.state)
         try:
-            self._put(way.end)
+            self._put(end)
             if entry.moves and transfer is not None:
                 transfer(entry.moves, way.state == "done")
         except BaseException:
@@ -174,15 +213,19 @@ class History:
             raise
         return entry.words
 
-    def _check(self, way: _Way, command: str, digest: str) -> None:
-        if digest != way.start:
+    def _end_of(self, way: _Way, command: str, digest: str) -> str:
+        """The state that undo or redo leads to."""
+        if digest not in way.starts:
             words = f"To {command} would lose that change."
             reject(f"Another program has changed the gallery since. {words}")
-        kept = self._state(way.end)
-        if way.end != digest and not kept.is_file():
+        if digest in way.ends:  # files were copied or moved, and the gallery stayed
+            return digest
+        end = self._kept(way.ends)
+        if end is None:
             reject(f"Too long ago to {command}: that copy of the gallery is not kept.")
-        if way.end != digest and file_digest(kept) != way.end:
+        if file_digest(self._state(end)) != end:
             reject(f"Cannot {command}: the kept copy of the gallery is damaged.")
+        return end
 
     def _put(self, digest: str) -> None:
         """Replace the gallery file by a kept state, atomically."""
@@ -196,20 +239,22 @@ class History:
             beside.unlink(missing_ok=True)
         settle(self.gallery.parent)
 
-    def _add(self, *content: Any) -> Entry:
+    def _add(self, *content: Any, **more: Any) -> Entry:
         """Write a new entry, after which undone ones cannot be redone."""
         with self._lock:
             old = self.entries
             now = datetime.now(UTC).isoformat(timespec="seconds")
-            entry = Entry(old[-1].n + 1 if old else 1, now, *content)
+            entry = Entry(old[-1].n + 1 if old else 1, now, *content, **more)
             gone = [replace(e, state="gone") if e.state == "undone" else e for e in old]
             self._write([*gone, entry])
             return entry
 
     def _write_state(self, entry: Entry, state: str) -> None:
+        self._change(replace(entry, state=state))
+
+    def _change(self, entry: Entry) -> None:
         with self._lock:
-            new = [replace(e, state=state) if e.n == entry.n else e for e in self.entries]
-            self._write(new)
+            self._write([entry if e.n == entry.n else e for e in self.entries])
 
     def _write(self, entries: list[Entry]) -> None:
         kept = entries[-MOST_LINES:]
@@ -229,14 +274,15 @@ class History:
         """Remove the oldest states beyond the limits; always keep the last two."""
         kept, n_bytes, current = set[str](), 0, self.gallery.stat().st_ino
         for entry in reversed([e for e in self.entries if e.state != "gone"]):
-            for digest in {entry.after, entry.before} - kept:
+            both = {entry.results[0], entry.before}
+            for digest in both - kept:
                 with suppress(OSError):
                     found = self._state(digest).stat()
                     n_bytes += found.st_size if found.st_ino != current else 0
             is_full = len(kept) > self.limits.undo_steps or n_bytes > self.limits.undo_bytes
             if is_full and len(kept) >= 2:
                 break
-            kept |= {entry.after, entry.before}
+            kept |= both
         for path in self.folder.glob(f"*{SUFFIX}"):
             if path.name.removesuffix(SUFFIX) not in kept:
                 path.unlink(missing_ok=True)

@@ -18,12 +18,12 @@ from setwise.classify.judge import Inference
 from setwise.errors import DataError, NoInformationWarning, SkippedFilesWarning, reject
 from setwise.faces import face_tracks
 from setwise.features.faces import Faces
-from setwise.io import LoadedSets, load_images, load_video
+from setwise.io import LoadedSets, load_arrays, load_images, load_video
 from setwise.page.answers import Found
 from setwise.page.gallery_file import GalleryState
-from setwise.page.identify_faces import is_of_faces, read_people
+from setwise.page.identify_faces import Box, is_of_faces, read_people
 from setwise.page.jobs import Job
-from setwise.page.parts import parts_of
+from setwise.page.parts import parts_of, without_strays
 from setwise.page.uploads import FilesOfSets, Received, ReceivedFile, linked
 from setwise.sets import Origins, SetBatch
 
@@ -32,25 +32,27 @@ UNREADABLE = "cannot be read as a photo: it is damaged, or no photo at all."
 Looked: TypeAlias = tuple[Answer, Explanation | None]
 
 
-def find_answers(job: Job, state: GalleryState, received: Received) -> Found:
+def find_answers(job: Job, state: GalleryState, received: Received, most_bytes: int) -> Found:
     """Read an upload and judge its sets, with reasons for half of the time limit."""
     with job.at("reading", len(received.files)):
-        reader = _Reader(state.gallery, job.report("reading"))
+        reader = _Reader(state.gallery, job.report("reading"), most_bytes)
         sets = reader.read(received)
         n_bytes = sum(file.path.stat().st_size for file in received.files)
         job.n_images, job.n_bytes = len(sets.vectors), sets.vectors.nbytes + n_bytes
         job.steps["looking"].total = job.steps["comparing"].total = len(sets)
     paths = [reader.paths.get(name, []) for name in sets.names]
-    found = Found(state, sets, [], [], [], reader.notes, paths)
+    boxes = [reader.boxes.get(name, []) for name in sets.names]
+    found = Found(state, sets, [], [], [], reader.notes, paths, boxes)
     with job.at("looking", len(sets)):
         told, checked = job.report("looking"), state.gallery.check(sets, "identify")
         for i, (name, vectors) in enumerate(zip(checked.names, checked, strict=True)):
             told("classify", i, len(sets))
             explains = time.monotonic() - job.began < job.limit_s / 2
             answer, why = look(state, name, vectors, explains=explains)
-            found.answers.append(answer)
+            found.answers.append(without_strays(state, vectors, answer))
             found.reasons.append(why)
-            found.parts.append(parts_of(state, vectors) if reader.paths.get(name) else [])
+            is_album = bool(reader.paths.get(name)) and not reader.is_of_faces
+            found.parts.append(parts_of(state, vectors) if is_album else [])
     found.left_out.extend((received.left_out + reader.left_out)[:MOST_LEFT_OUT])
     return found
 
@@ -79,15 +81,17 @@ def loading_options(gallery: Gallery) -> dict[str, Any]:
 class _Reader:
     """Reads uploaded files as sets, and keeps the names of files that are left out."""
 
-    def __init__(self, gallery: Gallery, progress: Progress) -> None:
-        self.gallery, self.progress = gallery, progress
+    def __init__(self, gallery: Gallery, progress: Progress, most_bytes: int) -> None:
+        self.gallery, self.progress, self.most_bytes = gallery, progress, most_bytes
         self.is_of_faces = is_of_faces(gallery)
-        self.options = {} if self.is_of_faces else loading_options(gallery)
         self.left_out: list[tuple[str, str]] = []
         self.notes: list[str] = []
         self.paths: dict[str, list[Path]] = {}  # file of each photo, by the name of its set
+        self.boxes: dict[str, list[Box | None]] = {}  # of faces in their photos
 
     def read(self, received: Received) -> SetBatch:
+        if received.has_vectors:
+            return self._vectors(received.files[0])
         named, batches = received.sets(), []
         if self.is_of_faces:
             return self._people(named)
@@ -100,13 +104,27 @@ class _Reader:
                 batches.append(loaded[name])
         return self._joined(batches)
 
+    def _vectors(self, file: ReceivedFile) -> SetBatch:
+        """The sets of a NumPy file; messages show no path of the server."""
+        try:
+            return load_arrays(file.path, max_bytes=self.most_bytes)
+        except DataError as error:
+            if "max_bytes" in str(error):
+                most = f"{self.most_bytes / 1e6:.0f} MB"
+                reject(f"These vectors take more than {most}. Send fewer at once.", error)
+            words = str(error).removeprefix("load_arrays: ")
+            reject(words.replace(repr(str(file.path)), "the file"), error)
+
     def _people(self, named: FilesOfSets) -> SetBatch:
         """The faces of all photos and clips, a set per folder and person."""
         batches: list[SetBatch] = []
         for name, files in named.items():
-            found, left_out = read_people(self.gallery, name, files, self.progress)
-            batches += found
-            self.left_out += left_out
+            found = read_people(self.gallery, name, files, self.progress)
+            batches += found.sets
+            self.left_out += found.left_out
+            each = zip(found.sets, found.paths, found.boxes, strict=True)
+            for one, paths, boxes in each:
+                self.paths[one.names[0]], self.boxes[one.names[0]] = paths, boxes
         return self._joined(batches)
 
     def _joined(self, batches: list[SetBatch]) -> SetBatch:
@@ -117,7 +135,7 @@ class _Reader:
 
     def _photos(self, named: FilesOfSets, folder: Path) -> dict[str, SetBatch]:
         """All photos, read at once from one numbered folder per set."""
-        names, own = list(named), folder / "sets"
+        names, own, options = list(named), folder / "sets", loading_options(self.gallery)
         shutil.rmtree(own, ignore_errors=True)
         words: dict[Path, ReceivedFile] = {}
         for i, files in enumerate(named.values()):
@@ -127,7 +145,7 @@ class _Reader:
                 words[linked(file.path, home / f"{j:06d}{file.path.suffix}")] = file
         try:
             with quiet("", SkippedFilesWarning):
-                loaded = load_images(own, layout="set", progress=self.progress, **self.options)
+                loaded = load_images(own, layout="set", progress=self.progress, **options)
         except DataError as error:
             path = next(iter(words))
             why = str(error).rpartition(f"{path}, which ")[2]

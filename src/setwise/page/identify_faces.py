@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -35,18 +36,35 @@ def is_of_faces(gallery: Gallery) -> bool:
     return is_plain and sets.n_features == N_NUMBERS and has_photos(sets)
 
 
+Box: TypeAlias = tuple[float, float, float, float]  # left, top, width, height as shares
+
+
+@dataclass(frozen=True)
+class PeopleFound:
+    """A set per person of an upload, and where each picture is from."""
+
+    sets: list[SetBatch]
+    paths: list[list[Path]]  # of each picture of each set
+    boxes: list[list[Box | None]]
+    left_out: list[tuple[str, str]]  # name and reason
+
+
 def read_people(
     gallery: Gallery, name: str, files: Sequence[ReceivedFile], progress: Progress
-) -> tuple[list[SetBatch], list[tuple[str, str]]]:
-    """The faces of one folder or clip as a set per person, and the files left out."""
+) -> PeopleFound:
+    """The faces of one folder or clip as a set per person."""
     found, left_out = _sightings(name, files, progress)
     if not found:
-        return [], left_out or [(name, "shows no face that is large enough.")]
-    groups = _grouped(gallery, found)[:MOST_PEOPLE]
+        left_out = left_out or [(name, "shows no face that is large enough.")]
+        return PeopleFound([], [], [], left_out)
+    groups = [group for _, group in grouped(gallery, found)][:MOST_PEOPLE]
     names = [name] if len(groups) == 1 else [f"{name}, {i + 1}" for i in range(len(groups))]
-    return [
-        _as_set(called, group) for called, group in zip(names, groups, strict=True)
-    ], left_out
+    return PeopleFound(
+        [as_set(called, group) for called, group in zip(names, groups, strict=True)],
+        [[one.path for one in group for _ in one.files] for group in groups],
+        [[share_of(one) for one in group for _ in one.files] for group in groups],
+        left_out,
+    )
 
 
 def _sightings(
@@ -63,14 +81,15 @@ def _sightings(
     each = zip(files, each_photo(images), strict=True)
     for done, (file, faces) in enumerate(each):
         progress("find faces", done, len(files))
-        found += sightings_of_photos(Path(), "upload", faces)
+        seen = sightings_of_photos(Path(), "upload", faces)
+        found += [replace(one, path=file.path) for one in seen]
         if faces.skipped:
             left_out.append((file.words, "cannot be read as a photo: it is damaged."))
     return found, left_out
 
 
-def _grouped(gallery: Gallery, found: list[Sighting]) -> list[list[Sighting]]:
-    """The faces of each person, with the help of those that the gallery knows."""
+def grouped(gallery: Gallery, found: Sequence[Sighting]) -> list[tuple[bool, list[Sighting]]]:
+    """The faces of each person, and whether some of the gallery are near; largest first."""
     sets = gallery.sets
     owners = np.repeat(gallery.codes, sets.sizes).tolist()
     files: Any = () if sets.origins is None else sets.origins.files
@@ -79,14 +98,25 @@ def _grouped(gallery: Gallery, found: list[Sighting]) -> list[list[Sighting]]:
         np.concatenate([np.asarray(sets.vectors, np.float64), means]),
         [{place_of(file)} for file in files] + [set(one.places) for one in found],
         [*owners, *([-1] * len(found))],
-    )[len(owners) :]
+    ).tolist()
+    known, labels = set(labels[: len(owners)]), labels[len(owners) :]
     groups: dict[int, list[Sighting]] = {}
-    for one, label in zip(found, labels.tolist(), strict=True):
+    for one, label in zip(found, labels, strict=True):
         groups.setdefault(label, []).append(one)
-    return sorted(groups.values(), key=len, reverse=True)
+    made = [(label in known, group) for label, group in groups.items()]
+    return sorted(made, key=lambda one: len(one[1]), reverse=True)
 
 
-def _as_set(name: str, group: Sequence[Sighting]) -> SetBatch:
+def share_of(one: Sighting) -> Box | None:
+    """The box of a face as shares of its photo."""
+    if one.face is None:
+        return None
+    (left, top, width, height), (w, h) = one.face.box, one.face.photo_size
+    return left / w, top / h, width / w, height / h
+
+
+def as_set(name: str, group: Sequence[Sighting]) -> SetBatch:
+    """The faces of a person as a set with pictures."""
     origins = Origins.of_files(
         [file.removeprefix("upload/") for one in group for file in one.files],
         [time for one in group for time in one.times],

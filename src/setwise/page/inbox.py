@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 import logging
+import secrets
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from threading import Condition, Thread
 from typing import Any
 
-import numpy as np
-
-from setwise._support.parallel import quiet
 from setwise._support.text import spreadsheet
-from setwise.classify import Answer
-from setwise.classify.answer import kind_of
-from setwise.errors import SetwiseError, SkippedFilesWarning, reject
-from setwise.io import LoadedSets, LoadReport, load_sets
-from setwise.page import payload
-from setwise.page.answers import answer_fields
+from setwise.errors import SetwiseError, reject
+from setwise.io.loading_report import Skipped
+from setwise.page import bodies, payload
 from setwise.page.commands import Commands
-from setwise.page.gallery_file import GalleryFile, content_digest, distinct_ids
-from setwise.page.identify import loading_options, look
-from setwise.page.inbox_rows import Decision, Decisions, Row
+from setwise.page.gallery_file import GalleryFile
+from setwise.page.grouped import groups_of
+from setwise.page.identify import look
+from setwise.page.inbox_reading import read_inbox
+from setwise.page.inbox_rows import Decision, Decisions, Row, Shown
+from setwise.page.inbox_shown import row_payload
 from setwise.page.jobs import StoppedError
-from setwise.page.parts import parts_of
+from setwise.page.parts import parts_of, without_strays
 from setwise.page.watch import Watch
-from setwise.plots.answer_picture import choose
 from setwise.sets import SetBatch
 
 logger = logging.getLogger("setwise")
@@ -35,11 +32,8 @@ COLUMNS = (
     "set", "decided", "label", "most_like", "probability", "runner_up", "is_known", "n_images",
     "state", "words",
 )  # fmt: skip
-MOST_PHOTOS, MOST_CANDIDATES, MOST_LEFT_OUT = 8, 9, 200  # 9 keys have a digit
+MOST_LEFT_OUT = 200
 PAUSE_S = 0.05  # between two looks whether questions are answered
-NO_ANSWER: dict[str, Any] = dict.fromkeys(
-    ("label", "most_like", "probability", "runner_up", "is_known", "is_far", "confidence")
-)
 
 
 class Inbox:
@@ -51,15 +45,19 @@ class Inbox:
         file: GalleryFile,
         commands: Commands,
         is_busy: Callable[[], bool] = lambda: False,
+        is_unsettled: Callable[[], bool] = lambda: False,
     ) -> None:
-        self.folder, self.file, self.commands, self.is_busy = folder, file, commands, is_busy
+        self.folder, self.file, self.commands = folder, file, commands
+        self.is_busy, self.is_unsettled = is_busy, is_unsettled
         self._decisions = Decisions(commands.history.folder / "inbox.json")
         self.state = "reading"
         self.error: str | None = None
         self.done = self.total = self.changes = 0
         self._began = time.monotonic()
         self._watch = Watch(folder)
-        self._report: LoadReport | None = None
+        self._skipped: Sequence[Skipped] = ()
+        self._run_id = secrets.token_hex(4)  # versions of another run say nothing
+        self._grouped: object = None  # what the groups were made of
         self._rows: dict[str, Row] = {}
         self._is_over = False
         self._changed = Condition()
@@ -79,30 +77,40 @@ class Inbox:
 
     def news(self) -> dict[str, Any]:
         """Progress, for streams of events."""
-        return {name: getattr(self, name) for name in ("state", "done", "total", "changes")}
+        seen = {name: getattr(self, name) for name in ("state", "done", "total")}
+        return seen | {"version": self._version(), "revision": self.file.state.revision}
 
-    def as_payload(self) -> payload.Inbox:
-        """All rows as JSON."""
-        skipped = () if self._report is None else self._report.skipped[:MOST_LEFT_OUT]
-        named = [(_below(one.path, self.folder), one.reason) for one in skipped]
-        moved = self._moved()
+    def _version(self) -> str:
+        return f"{self._run_id}-{self.changes}"
+
+    def as_payload(self, since: str = "") -> payload.Inbox:
+        """All rows as JSON, or those that have changed since a version."""
+        run, _, number = since.partition("-")
+        is_part = run == self._run_id and number.isdecimal()
+        n = int(number) if is_part else 0
+        moved, version = self._moved(), self._version()
+        named = [(_below(one.path, self.folder), one.reason) for one in self._skipped]
+        shown = [self._shown(row, moved) for row in list(self._rows.values())]
         return payload.Inbox(
-            **self.news(),
-            revision=self.file.state.revision,
+            **self.news() | {"version": version},
+            is_whole=not is_part,
             error=self.error,
             estimate_s=self._estimate(),
             left_out=[payload.LeftOut(name=name, reason=reason) for name, reason in named],
-            rows=[self._row_payload(row, moved) for row in self._rows.values()],
+            rows=[one.row for one in shown if one.n > n or not is_part],
+            ids=[one.row.id for one in shown],
         )
 
     def photo_place(self, row_id: str) -> tuple[SetBatch, int]:
         """A batch of sets, and the index of a row's set in it."""
         return self._row(row_id).one, 0
 
-    def photo_file(self, row_id: str, j: int) -> Path | None:
-        """The file of a photo; None if there is none."""
-        files = self._row(row_id).files
-        return files[j] if j < len(files) else None
+    def photo_file(self, row_id: str, j: int) -> tuple[Path | None, payload.Box | None]:
+        """The file of a photo, None if there is none; and the box of a face in it."""
+        row = self._row(row_id)
+        if j >= len(row.files):
+            return None, None
+        return row.files[j], row.boxes[j] if row.boxes else None
 
     def as_csv(self) -> str:
         """All rows as a table, safe for spreadsheets."""
@@ -120,34 +128,14 @@ class Inbox:
     def _moved(self) -> frozenset[str]:
         return frozenset() if self.commands.transfer is None else self.commands.history.moved
 
-    def _row_payload(self, row: Row, moved: frozenset[str]) -> payload.InboxRow:
-        answer, out = row.answer, set(row.outliers)
-        is_out = np.zeros(row.n_images, dtype=np.bool_)
-        is_out[list(out)] = True
-        fields = NO_ANSWER | {"words": row.error, "reason": "", "candidates": [], "parts": []}
-        if answer is not None:
-            farthest = self.file.state.farthest
-            fields = answer_fields(answer, MOST_CANDIDATES, row.parts, farthest)
-        return payload.InboxRow(
-            **fields,
-            id=row.id,
-            name=row.name,
-            n_images=row.n_images,
-            state=self._state_of(row, moved),  # type: ignore[arg-type]
-            uncertainty=1.0 if row.parts else _uncertainty(answer),
-            decided=row.decided,
-            outliers=list(row.outliers),
-            without=list(row.without),
-            is_part=row.origin is not None,
-            photos=[
-                payload.RowPhoto(
-                    image=int(j),
-                    url=f"/api/v1/inbox/{row.id}/photos/{j}",
-                    is_outlier=int(j) in out,
-                )
-                for j in choose(is_out, MOST_PHOTOS)
-            ],
-        )
+    def _shown(self, row: Row, moved: frozenset[str]) -> Shown:
+        """A row as JSON shows it, made again only when something has changed."""
+        state, now = self._state_of(row, moved), self.file.state
+        seen = (state, row.judged_by, row.error, row.decision, row.group, now.farthest)
+        if row.shown is None or row.shown.state != seen:
+            self.changes += 1
+            row.shown = Shown(seen, row_payload(row, state, now.farthest), self.changes)
+        return row.shown
 
     def _state_of(self, row: Row, moved: frozenset[str]) -> str:
         if not row.contents().isdisjoint(self.file.state.contents):
@@ -170,7 +158,7 @@ class Inbox:
             return None
         return (time.monotonic() - self._began) / self.done * (self.total - self.done)
 
-    def decide(self, wanted: Sequence[payload.RowDecision]) -> list[payload.InboxRow]:
+    def decide(self, wanted: Sequence[bodies.RowDecision]) -> list[payload.InboxRow]:
         """Set the classes of sets, or take that back, all at once."""
         rows = [self._row(one.id) for one in wanted]
         decided: dict[str, Decision | None] = {}
@@ -183,9 +171,9 @@ class Inbox:
                     row.decision = decided[row.content]
         self._tell()
         moved = self._moved()
-        return [self._row_payload(row, moved) for row in rows]
+        return [self._shown(row, moved).row for row in rows]
 
-    def _decision(self, row: Row, one: payload.RowDecision) -> Decision:
+    def _decision(self, row: Row, one: bodies.RowDecision) -> Decision:
         without = one.without
         if without is None and row.answer is not None:
             without = list(row.outliers)  # as people have seen them
@@ -209,7 +197,17 @@ class Inbox:
         self._rows = kept | self._made(whole)
         self._tell()
 
-    def enroll(self, ids: Sequence[str], revision: str | None) -> payload.Done:
+    def take_apart(self, ids: Sequence[str], *, is_back: bool) -> None:
+        """Show albums of a group each by itself, or take that back."""
+        rows = [self._row(row_id) for row_id in dict.fromkeys(ids)]
+        self._decisions.take_apart((row.content for row in rows), is_back=is_back)
+        self._grouped = None
+        if not is_back:
+            for row in rows:
+                row.group = None
+        self._tell()
+
+    def enroll(self, ids: Sequence[str], revision: str | None, key: str = "") -> payload.Done:
         """Add sets to the classes that were decided on, without what does not belong."""
         rows = [self._row(row_id) for row_id in dict.fromkeys(ids)]
         known = self.file.state.contents
@@ -218,12 +216,12 @@ class Inbox:
             reject("All of these albums are in the gallery already.")
         labels = [row.label() for row in rows]
         done = self.commands.enroll(
-            SetBatch.join([row.kept() for row in rows]), labels, revision
+            SetBatch.join([row.kept() for row in rows]), labels, revision, key
         )
         self._tell()
         return done
 
-    def transfer(self, how: str, ids: Sequence[str] | None) -> payload.Transferred:
+    def transfer(self, how: str, ids: Sequence[str] | None, key: str = "") -> payload.Done:
         """Copy or move the files of sets to the folders of the classes decided on."""
         transfer, moved = self.commands.transfer, self._moved()
         if transfer is None:
@@ -234,11 +232,14 @@ class Inbox:
         rows = [row for row in rows if not self._is_moved(row, moved)]
         if not rows:
             reject("There is nothing to copy or move: decide first whose the albums are.")
+        if how == "move" and any(row.boxes for row in rows):
+            reject("A photo may show several people, so photos are copied here, not moved.")
         wanted = [(row.label(), row.name, row.kept_files()) for row in rows]
         moves = transfer.plan(how, wanted)
-        done = self.commands.transfer_files(transfer.words(moves, len(rows)), moves, transfer)
+        words = transfer.words(moves, len(rows))
+        done = self.commands.transfer_files(words, moves, transfer, key)
         self._tell()
-        return payload.Transferred(**done.model_dump(), n_files=len(moves["files"]))
+        return done
 
     def _tell(self) -> None:
         with self._changed:
@@ -257,6 +258,7 @@ class Inbox:
                     continue
                 if self.state == "looking":
                     self.state = "ready"
+                self._group()
                 with self._changed:
                     if not self._is_over:
                         self._changed.wait(timeout=0.5)
@@ -294,31 +296,21 @@ class Inbox:
         # What was moved away stays in view, and so does all until the new rows are there.
         moved = self._moved()
         gone = {row.id: row for row in self._rows.values() if self._is_moved(row, moved)}
-        options = loading_options(self.file.state.gallery)
         try:
-            with quiet("", SkippedFilesWarning):
-                sets = load_sets(self.folder, progress=told, **options)
+            found = read_inbox(self.folder, self.file.state.gallery, told)
         except SetwiseError:
             self._rows = gone
             if not gone:
                 raise
             self.state, self.total = "looking", len(gone)
             return
-        rows = self._rows_of(sets)
+        rows: dict[str, Row] = {}
+        for row in found.rows:
+            rows |= self._made(row)
         missing = {row_id: row for row_id, row in gone.items() if row_id not in rows}
-        self._rows, self._report = rows | missing, sets.report
+        self._rows, self._skipped = rows | missing, found.skipped[:MOST_LEFT_OUT]
         self.done, self.total, self._began = 0, len(self._rows), time.monotonic()
         self.state = "looking"
-
-    def _rows_of(self, sets: LoadedSets) -> dict[str, Row]:
-        contents = list(map(content_digest, sets))
-        ids = distinct_ids(zip(sets.names, contents, strict=True))
-        rows: dict[str, Row] = {}
-        for i, (row_id, content) in enumerate(zip(ids, contents, strict=True)):
-            first, end = sets.offsets[i : i + 2].tolist()
-            files = sets.report.files[first:end]
-            rows |= self._made(Row(row_id, SetBatch.take(sets, [i]), files, content))
-        return rows
 
     def _made(self, row: Row) -> dict[str, Row]:
         """A row as it was, or the rows of its parts if people have split it."""
@@ -326,37 +318,54 @@ class Inbox:
         made = [row] if split is None else row.divided(split)
         for one in made:
             one.decision = self._decisions.of(one.content)
+            if self._decisions.is_apart(one.content):
+                one.group = None
         return {one.id: self._rows.get(one.id, one) for one in made}
 
     def _next(self) -> Row | None:
         """A set not yet judged by the gallery as it is now, new ones first."""
         rows, digest = list(self._rows.values()), self.file.state.digest
         old = [row for row in rows if row.judged_by != digest]
-        old = [row for row in old if row.decided is None or not row.judged_by]
+        again = not self.is_unsettled()  # or else the answers would soon be old again
+        old = [row for row in old if not row.judged_by or (again and row.decided is None)]
         if old and self.state == "ready":
             self.state, self._began = "looking", time.monotonic()
         self.done = len(rows) - len(old) if rows else self.done
         return min(old, key=lambda row: row.answer is not None, default=None)
 
+    def _group(self) -> None:
+        """Find unknown albums that belong together, once nothing else is to be done."""
+        open_rows = [row for row in self._rows.values() if row.decided is None]
+        unknown = [r for r in open_rows if r.is_unknown and not r.boxes and not r.parts]
+        unknown = [row for row in unknown if not self._decisions.is_apart(row.content)]
+        seen = (self.file.state.digest, [row.content for row in unknown])
+        if seen == self._grouped or self.is_unsettled() or self.state != "ready":
+            return
+        self._wait_for_questions()
+        self._grouped = seen
+        groups = [-1] * len(unknown)
+        if unknown:
+            sets = SetBatch.join([row.one for row in unknown])
+            groups = groups_of(self.file.state, sets).tolist()
+        for row in open_rows:
+            if not row.boxes:
+                row.group = None
+        for row, group in zip(unknown, groups, strict=True):
+            row.group = None if group < 0 else group
+        self._tell()
+
     def _judge(self, row: Row) -> None:
         state = self.file.state
         try:
             one = state.gallery.check(row.one, "inbox")
-            row.answer, _ = look(state, one.names[0], one[0], explains=False)
-            row.parts = parts_of(state, one[0])
+            answer, _ = look(state, one.names[0], one[0], explains=False)
+            row.answer = without_strays(state, one[0], answer)
+            row.parts = [] if row.boxes else parts_of(state, one[0])
             row.error = ""
         except SetwiseError as error:
             row.answer, row.error = None, str(error)
         row.judged_by = state.digest
         self.changes += 1
-
-
-def _uncertainty(answer: Answer | None) -> float:
-    """From 0 to 1: the less the gallery knows, the more a decision helps."""
-    if answer is None:
-        return 0.0
-    is_stranger = kind_of(answer) in ("guess", "unknown")
-    return 1.0 - 0.05 * answer.margin if is_stranger else 0.95 * (1.0 - answer.margin)
 
 
 def _below(path: Path, folder: Path) -> str:

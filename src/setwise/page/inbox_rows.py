@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from setwise._support.files import write_whole
 from setwise.classify import Answer
+from setwise.classify.answer import kind_of
 from setwise.errors import reject
 from setwise.page.commands import without_rows
 from setwise.page.gallery_file import content_digest
+from setwise.page.payload import Box, InboxRow
 from setwise.sets import SetBatch
 
 
@@ -24,6 +26,14 @@ class Decision:
 
     label: str
     without: tuple[int, ...] | None = None  # None: those that do not belong
+
+
+class Shown(NamedTuple):
+    """A row as JSON shows it, what that depends on, and when it last changed."""
+
+    state: object
+    row: InboxRow
+    n: int
 
 
 @dataclass
@@ -37,9 +47,12 @@ class Row:
     origin: Row | None = None  # the set that this is a part of
     answer: Answer | None = None
     parts: list[Any] = field(default_factory=list)  # of an album that shows several
+    boxes: tuple[Box | None, ...] = ()  # of the face of each photo
+    group: int | None = None  # of unknown albums that belong together
     judged_by: str = ""
     error: str = ""
     decision: Decision | None = None
+    shown: Shown | None = None
     _digests: dict[tuple[int, ...], str] = field(default_factory=dict)
 
     @property
@@ -51,6 +64,11 @@ class Row:
     def n_images(self) -> int:
         """Number of photos."""
         return int(self.one.sizes[0])
+
+    @property
+    def is_unknown(self) -> bool:
+        """Whether it is of nobody in the gallery."""
+        return self.answer is not None and kind_of(self.answer) in ("unknown", "guess")
 
     @property
     def outliers(self) -> tuple[int, ...]:
@@ -95,7 +113,9 @@ class Row:
             out = np.setdiff1d(np.arange(self.n_images), part).tolist()
             one = without_rows(self.one, out).replaced(names=[f"{self.name} {i}"])
             files = tuple(self.files[j] for j in part)
-            made.append(Row(f"{self.id}-{i}", one, files, content_digest(one[0]), self))
+            boxes = tuple(self.boxes[j] for j in part) if self.boxes else ()
+            content = content_digest(one[0])
+            made.append(Row(f"{self.id}-{i}", one, files, content, self, boxes=boxes))
         return made
 
     def contents(self) -> set[str]:
@@ -113,6 +133,7 @@ class Decisions:
         self.file = file
         self._labels: dict[str, Decision] = {}
         self._splits: dict[str, list[list[int]]] = {}
+        self._apart: frozenset[str] = frozenset()
         try:
             found = json.loads(file.read_text(encoding="utf-8"))
             for content, said in found.items():
@@ -131,31 +152,51 @@ class Decisions:
         """The photos of each part of a set that was split."""
         return self._splits.get(content)
 
+    def is_apart(self, content: str) -> bool:
+        """Whether people said that a set is not of the group that it was shown in."""
+        return content in self._apart
+
+    def take_apart(self, contents: Iterable[str], *, is_back: bool = False) -> None:
+        """Write that sets are of no group, or take that back."""
+        given = frozenset(contents)
+        apart = self._apart - given if is_back else self._apart | given
+        self._write(self._labels, self._splits, apart)
+
     def set(self, decided: dict[str, Decision | None]) -> None:
         """Write some decisions, or what was decided is taken back."""
         labels = self._labels | {c: one for c, one in decided.items() if one is not None}
         gone = {content for content, one in decided.items() if one is None}
-        self._write({c: one for c, one in labels.items() if c not in gone}, self._splits)
+        rest = {c: one for c, one in labels.items() if c not in gone}
+        self._write(rest, self._splits, self._apart)
 
     def split(self, content: str, parts: Sequence[Sequence[int]] | None) -> None:
         """Write that a set is split, or joined again."""
         rest = {c: old for c, old in self._splits.items() if c != content}
         more = {} if parts is None else {content: [list(part) for part in parts]}
-        self._write(self._labels, rest | more)
+        self._write(self._labels, rest | more, self._apart)
 
-    def _write(self, labels: dict[str, Decision], splits: dict[str, list[list[int]]]) -> None:
+    def _write(
+        self,
+        labels: dict[str, Decision],
+        splits: dict[str, list[list[int]]],
+        apart: frozenset[str],
+    ) -> None:
         said: dict[str, Any] = {c: {"split": parts} for c, parts in splits.items()}
+        for content in sorted(apart):
+            said[content] = said.get(content, {}) | {"apart": True}
         for content, one in labels.items():
             without = {} if one.without is None else {"without": list(one.without)}
             said[content] = said.get(content, {}) | {"label": one.label} | without
         write_whole(self.file, json.dumps(said, indent=0, ensure_ascii=False))
-        self._labels, self._splits = labels, splits
+        self._labels, self._splits, self._apart = labels, splits, apart
 
     def _remember(self, content: str, said: Any) -> None:
         if isinstance(said, str):  # of 0.x
             said = {"label": said}
         if "split" in said:
             self._splits[content] = [[int(j) for j in part] for part in said["split"]]
+        if said.get("apart") is True:
+            self._apart |= {content}
         if "label" in said:
             given = said.get("without")
             without = None if given is None else tuple(int(j) for j in given)

@@ -23,6 +23,7 @@ STEPS = {  # of a job, for programs and for people
     "looking": "Looking for them in the gallery",
     "comparing": "Finding the most similar photos",
 }
+LOOK_S = 0.05  # between two looks whether a job is over
 MEMORY = 0.7  # share of the old estimate in the new one
 Work: TypeAlias = Callable[["Job"], Any]
 
@@ -74,6 +75,11 @@ class Job:
         """The latest step that has begun."""
         begun = [name for name, step in self.steps.items() if step.state != "waiting"]
         return begun[-1] if begun else "reading"
+
+    @property
+    def version(self) -> str:
+        """Changes with everything that can be seen of the job."""
+        return f"{self.state} {self.step} {self.steps[self.step].done}"
 
     def check(self) -> None:
         """Raise StoppedError if the job was cancelled or took too long."""
@@ -190,6 +196,12 @@ class Queue:
         if job is not None:
             job.look_at_clock()
         return job
+
+    def wait(self, job: Job) -> None:
+        """Wait until a job is over, however it ends."""
+        while not job.is_over and not self._is_over:
+            job.look_at_clock()
+            time.sleep(LOOK_S)
 
     def cancel(self, job: Job) -> None:
         """Stop a job, or forget it once it is over."""

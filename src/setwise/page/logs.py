@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import sys
+from asyncio import CancelledError
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -56,11 +57,18 @@ def _word(value: Any) -> str:
     return text if is_plain else json.dumps(text)
 
 
+def _is_news(record: logging.LogRecord) -> bool:
+    """Whether a record is no traceback of a request that was broken off, which has its line."""
+    kind = record.exc_info[0] if record.exc_info else None
+    return kind is None or not issubclass(kind, CancelledError)
+
+
 @contextmanager
 def logging_to_stderr(form: str, level: str) -> Iterator[None]:
     """Log to stderr, for a while, what setwise and its web server have to say."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_Lines(is_json=form == "json"))
+    handler.addFilter(_is_news)
     loggers = [logging.getLogger(name) for name in LOGGERS]
     before = [(one.level, one.propagate) for one in loggers]
     for one in loggers:

@@ -61,7 +61,9 @@ def overview(app: AppState) -> payload.Overview:
         n_images=int(gallery.sets.sizes.sum()),
         features=list(state.classifier.view_weights_),
         weak_state="computing" if known is None else "ready",
-        classes=_classes(state, known.weak if known else {}),
+        is_learning=app.learner.is_needed,
+        learnt_by=app.learner.ends,
+        classes=_classes(state, known.weak if known else {}, app.covers.places(state)),
         can_undo=app.history.can("undo", state.digest),
         can_redo=app.history.can("redo", state.digest),
         inbox=app.settings.inbox is not None,
@@ -70,7 +72,9 @@ def overview(app: AppState) -> payload.Overview:
     )
 
 
-def _classes(state: GalleryState, weak: dict[str, Weakness]) -> list[payload.GalleryClass]:
+def _classes(
+    state: GalleryState, weak: dict[str, Weakness], covers: list[tuple[int, int]]
+) -> list[payload.GalleryClass]:
     gallery, made = state.gallery, []
     shows = gallery.has_vectors and has_photos(gallery.sets)
     each = zip(state.set_ids, gallery.sets.names, gallery.sets.sizes.tolist(), strict=True)
@@ -78,10 +82,13 @@ def _classes(state: GalleryState, weak: dict[str, Weakness]) -> list[payload.Gal
         payload.GallerySet(id=set_id, name=name, n_images=size, shown=size if shows else 0)
         for set_id, name, size in each
     ]
-    for label, inside in zip(state.classes, state.sets_of_class, strict=True):
+    each_class = zip(state.class_ids, state.classes, state.sets_of_class, covers, strict=True)
+    for class_id, label, inside, (cover, image) in each_class:
         weakness, sets = weak.get(label, Weakness()), [every[i] for i in inside]
         one = payload.GalleryClass(
+            id=class_id,
             name=label,
+            cover=f"/api/v1/sets/{state.set_ids[cover]}/images/{image}" if shows else None,
             n_sets=len(sets),
             n_images=sum(one.n_images for one in sets),
             weak=list(weakness.sentences),

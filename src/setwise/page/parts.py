@@ -1,4 +1,4 @@
-"""Albums that show several people or things: which photos show which.
+"""Photos of an album that are of somebody else: a few that stray, or whole parts of it.
 
 Photos are grouped by the class of the most similar photo of the gallery, and each group is
 judged as a set of its own. Single photos say little; a group of them that the gallery names
@@ -7,10 +7,13 @@ with confidence is someone.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from setwise._support.parallel import one_blas_thread, quiet
 from setwise._support.types import FloatArray
+from setwise.classify import Answer
 from setwise.classify.answer import kind_of
 from setwise.classify.judge import Inference
 from setwise.errors import NoInformationWarning
@@ -18,6 +21,23 @@ from setwise.page.gallery_file import GalleryState
 from setwise.page.payload import Part
 
 FEWEST, SHARE = 4, 0.1  # photos of a part, and their share of the album
+# A photo strays if one of another class is so many times nearer than any of its own.
+NEARER, MOST_STRAY = 2.0, 0.5
+
+
+def without_strays(state: GalleryState, vectors: FloatArray, answer: Answer) -> Answer:
+    """The answer, with photos of other classes among those that do not belong."""
+    gallery = state.gallery
+    if kind_of(answer) not in ("known", "unsure") or not gallery.has_vectors:
+        return answer
+    code = int(np.flatnonzero(gallery.classes == answer.nearest)[0])
+    with one_blas_thread():
+        own, other, _ = state.rivals(state.units(vectors), code)
+    strays = np.sqrt(np.maximum(1 - other, 0)) * NEARER < np.sqrt(np.maximum(1 - own, 0))
+    rest = answer.is_typical & ~strays
+    if strays.sum() > MOST_STRAY * len(strays) or not rest.any():
+        return answer
+    return replace(answer, is_typical=rest)
 
 
 def parts_of(state: GalleryState, vectors: FloatArray) -> list[Part]:

@@ -1,22 +1,13 @@
-"""Requests and responses as JSON, and so the OpenAPI schema."""
+"""Responses as JSON, and so a half of the OpenAPI schema."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-# Labels and ids from clients: looked up or cleaned, never a path.
-Word = Annotated[str, Field(min_length=1, max_length=200)]
-Place = Annotated[int, Field(ge=0, le=10_000_000)]
 Confidence = Literal["sure", "quite sure", "not sure", "a guess"]
 JobState = Literal["waiting", "working", "done", "failed", "cancelled"]
+Box = tuple[float, float, float, float]  # left, top, width, height as shares of a photo
 StepName = Literal["reading", "looking", "comparing"]
-
-
-class Body(BaseModel):
-    """Body of a command; ``revision`` is the gallery as the client has seen it."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-    revision: str | None = Field(None, max_length=64)
 
 
 class Problem(BaseModel):
@@ -55,10 +46,43 @@ class GallerySet(ProbeSet):
 class GalleryClass(ProbeSet):
     """A class of the gallery."""
 
+    id: str
+    cover: str | None = Field(description="Address of the photo that stands for it.")
     n_sets: int
     weak: list[str] = Field(description="Why it may be taken for others, in sentences.")
     confused_with: list[str]
     sets: list[GallerySet]
+
+
+class SetPhoto(BaseModel):
+    """A photo of the gallery."""
+
+    image: int = Field(description="Its number in its set, counted from 0.")
+    url: str
+    name: str = Field(description="Its file, as far as it is known.")
+    spot: tuple[float, float] | None = Field(
+        description="Middle of the face in its photo, as shares of width and height."
+    )
+
+
+class ClassPhoto(SetPhoto):
+    """A photo of a class."""
+
+    set_id: str
+    album: str
+    doubt: float = Field(description="Above 0, it is more like a photo of another class.")
+    looks_like: str | None = Field(description="The class that a doubtful photo is like.")
+
+
+class ClassPhotos(BaseModel):
+    """Photos of a class, doubtful ones first."""
+
+    id: str
+    name: str
+    n_photos: int
+    n_doubtful: int
+    photos: list[ClassPhoto]
+    next: int | None = Field(description="`first` of the next page, if there is one.")
 
 
 class Unknown(BaseModel):
@@ -106,6 +130,8 @@ class Overview(BaseModel):
     n_images: int
     features: list[str]
     weak_state: Literal["computing", "ready"]
+    is_learning: bool = Field(description="Whether it answers by what was learnt before.")
+    learnt_by: float | None = Field(description="Seconds since 1970, estimated.")
     classes: list[GalleryClass]
     can_undo: LastCommand | None
     can_redo: LastCommand | None
@@ -189,6 +215,7 @@ class ProbePhoto(BaseModel):
     image: int
     name: str
     url: str
+    box: Box | None = Field(description="The face in its photo, where it is of one.")
     nearest: NearestPhoto | None
     is_outlier: bool
 
@@ -270,40 +297,20 @@ class Tree(BaseModel):
     words: str
 
 
-class EnrollBody(Body):
-    """Add the set of an answer to a class, which may be new."""
-
-    job: Word
-    answer: Place = 0
-    label: Word
-    without: list[Place] | None = Field(
-        None, max_length=100_000, description="None: the photos that do not belong."
-    )
-
-
-class ForgetBody(Body):
-    """Remove a set from the gallery."""
-
-    set_id: Word
-
-
-class RemovePhotosBody(ForgetBody):
-    """Remove photos from a set of the gallery."""
-
-    images: list[Place] = Field(min_length=1, max_length=100_000)
-
-
-class MoveBody(ForgetBody):
-    """Move a set to another class, which may be new."""
-
-    label: Word
-
-
 class Done(BaseModel):
     """A command that was done."""
 
     revision: str
     words: str
+
+
+class Change(Done):
+    """A command that was asked for, and what became of it."""
+
+    key: str
+    command: str
+    state: Literal["waiting", "working", "done", "failed"]
+    error: str | None
 
 
 class RowPhoto(BaseModel):
@@ -331,17 +338,21 @@ class InboxRow(ProbeSet):
     reason: str
     parts: list[Part]
     is_part: bool = Field(description="Whether it is part of an album that was split.")
+    group: int | None = Field(description="Unknown sets with one number belong together.")
     uncertainty: float = Field(description="From 0 to 1: the most uncertain sets come first.")
     decided: str | None
     outliers: list[int] = Field(description="Photos that do not belong, counted from 0.")
     without: list[int] = Field(description="Photos that will be left out.")
     photos: list[RowPhoto] = Field(description="Some of its photos.")
+    boxes: list[Box | None] = Field(description="The faces in all of its photos, if of faces.")
 
 
 class Inbox(BaseModel):
     """The inbox, as far as it is judged."""
 
     revision: str
+    version: str = Field(description="For `since`: what has changed after it.")
+    is_whole: bool = Field(description="Whether all rows are here.")
     state: Literal["reading", "looking", "ready", "failed"]
     error: str | None
     done: int
@@ -349,43 +360,4 @@ class Inbox(BaseModel):
     estimate_s: float | None
     left_out: list[LeftOut]
     rows: list[InboxRow]
-
-
-class DecideBody(Body):
-    """Class of a set of the inbox; null takes the decision back."""
-
-    label: Word | None
-    without: list[Place] | None = Field(
-        None, max_length=100_000, description="None: the photos that do not belong."
-    )
-
-
-class RowDecision(DecideBody):
-    """A decision on one set of several."""
-
-    id: Word
-
-
-class DecideManyBody(Body):
-    """Decisions on several sets, made at once."""
-
-    decisions: list[RowDecision] = Field(min_length=1, max_length=10_000)
-
-
-class InboxEnrollBody(Body):
-    """Add sets of the inbox to the classes that were decided on."""
-
-    ids: list[Word] = Field(min_length=1, max_length=10_000)
-
-
-class TransferBody(Body):
-    """Copy or move the files of these sets, or of all with a decision."""
-
-    how: Literal["copy", "move"]
-    ids: list[Word] | None = Field(None, max_length=10_000)
-
-
-class Transferred(Done):
-    """Files that were copied or moved."""
-
-    n_files: int
+    ids: list[str] = Field(description="Of all rows, in their order.")

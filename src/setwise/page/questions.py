@@ -97,7 +97,8 @@ class Questions:
 
     def _queued(self, received: Received, job_id: str = "", **about: Any) -> Job:
         def work(job: Job) -> Found:
-            found = find_answers(job, self.file.refreshed(), received)
+            most_bytes = self.queue.limits.unpacked_bytes
+            found = find_answers(job, self.file.refreshed(), received, most_bytes)
             with job.at("comparing", len(found.sets)):
                 describe(job, found)
             return found

@@ -70,7 +70,7 @@ class Settings:
     public_url: str | None = None  # under which a proxy shows the server
     allowed_hosts: tuple[str, ...] = ()  # further names by which clients reach the server
     proxies: tuple[str, ...] = ("127.0.0.1", "::1")  # whose X-Forwarded-For is believed
-    photos: Path | None = None  # with the files that the gallery names, to show them large
+    photos: tuple[Path, ...] = ()  # with the files that the gallery names, to show them large
     sources: tuple[Path, ...] = ()  # folders that a first gallery may be made of
 
     @property

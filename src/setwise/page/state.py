@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import shutil
 import tempfile
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 
-from setwise.gallery.journal import journal_of
+from setwise._support.parallel import give_back_memory
+from setwise.gallery.journal import COVERS, PHOTOS, journal_of
+from setwise.page.changes import Changes
+from setwise.page.classes import Covers
 from setwise.page.commands import Commands
 from setwise.page.gallery_file import GalleryFile
 from setwise.page.history import History
 from setwise.page.inbox import Inbox
 from setwise.page.jobs import Job, Queue
+from setwise.page.learning import Learner
 from setwise.page.logs import tell
 from setwise.page.metrics import Metrics
 from setwise.page.overview import Insight
@@ -56,10 +62,19 @@ class AppState:
             self._attach()
         else:
             home = journal_of(gallery)
-            self.start = Start(gallery, home, self._made, self._is_busy)
+            self.start = Start(gallery, home, self._made, self._is_busy, self._check_folder)
 
     def _is_busy(self) -> bool:
-        return self.queue.is_busy
+        """Whether people wait, so that background work should."""
+        return self.queue.is_busy or (self.has_gallery and self.changes.n_open > 0)
+
+    def _is_unsettled(self) -> bool:
+        """Whether what is found out about the gallery would soon be old."""
+        return self._is_busy() or self.learner.is_needed
+
+    def _check_folder(self, folder: Path) -> None:
+        if folder != self.heap_uploads:
+            self.folders.checked(str(folder))
 
     def _attach(self) -> None:
         """Take the gallery file, which is there now."""
@@ -68,14 +83,19 @@ class AppState:
         self.history = History(gallery, settings.limits)
         self.commands = Commands(self.file, self.history)
         self.commands.told = self._changed
-        self.insight = Insight(self._is_busy)
+        self.photo_roots = _photo_roots(settings)
+        self.covers = Covers(journal_of(gallery) / COVERS)
+        self.changes = Changes(self.commands.done_by)
+        self.learner = Learner(self.file, self.commands, self._is_busy)
+        self.insight = Insight(self._is_unsettled)
         root = self.history.folder / "questions"
         kept = None if settings.is_read_only else root
         self.questions = Questions(kept, self.file, self.queue)
         if settings.inbox is not None:
             if settings.into is not None:
                 self.commands.transfer = FileTransfer(settings.inbox, settings.into)
-            self.inbox = Inbox(settings.inbox, self.file, self.commands, self._is_busy)
+            waits = self._is_busy, self._is_unsettled
+            self.inbox = Inbox(settings.inbox, self.file, self.commands, *waits)
         if not settings.is_read_only:
             self.commands.recover()
         self.has_gallery = True
@@ -93,10 +113,13 @@ class AppState:
         if self.has_gallery:
             self._open_gallery()
         elif self.start is not None:
+            shutil.rmtree(self._arrivals, ignore_errors=True)  # of a server that was killed
             self.start.start()
 
     def _open_gallery(self) -> None:
         self.questions.open(self.temporary)
+        self.changes.start()
+        self.learner.start()
         self.insight.start()
         if self.inbox is not None:
             self.inbox.start()
@@ -116,6 +139,15 @@ class AppState:
         """Remove the photos that were sent for a first run."""
         shutil.rmtree(self.heap_uploads, ignore_errors=True)
 
+    def ready_arrivals(self) -> Path:
+        """A folder beside those photos, on their disk, for what is arriving."""
+        self._arrivals.mkdir(parents=True, exist_ok=True)
+        return self._arrivals
+
+    @property
+    def _arrivals(self) -> Path:
+        return self.heap_uploads.with_name("arriving")
+
     def close(self) -> None:
         """Stop all threads; the next server answers what this one was asked."""
         self.is_closed.set()
@@ -128,6 +160,8 @@ class AppState:
             shutil.rmtree(self.temporary, ignore_errors=True)
 
     def _close_gallery(self) -> None:
+        self.changes.close()
+        self.learner.close()
         self.insight.close()
         if self.inbox is not None:
             self.inbox.close()
@@ -136,8 +170,11 @@ class AppState:
         self.questions.close()
 
     def _look(self) -> None:
-        seen = self.file.state.revision, self.file.trouble
+        seen = tidied = self.file.state.revision, self.file.trouble
         while not self.is_closed.wait(EVERY_S):
+            if tidied != seen and not self._is_unsettled():
+                give_back_memory()  # of the galleries before
+                tidied = seen
             try:
                 state = self.file.refreshed()
                 self.insight.known(state)
@@ -151,6 +188,7 @@ class AppState:
     def _changed(self, command: str, words: str, revision: str) -> None:
         self.metrics.add("setwise_changes_total", command=command)
         tell("change", command=command, words=words, revision=revision)
+        self.learner.tell()
 
     def _answered(self, job: Job) -> None:
         seconds = job.ended - job.began
@@ -158,6 +196,19 @@ class AppState:
         self.metrics.observe("setwise_question_seconds", seconds)
         spent = round(seconds * 1000, 1)
         tell("question", state=job.state, images=job.n_images, ms=spent, error=job.error)
+
+
+def _photo_roots(settings: Settings) -> tuple[Path, ...]:
+    """Folders with the photos of a gallery: those given, and the one it was made of."""
+    made_of: list[Path] = []
+    with suppress(OSError, ValueError, TypeError):
+        known = journal_of(settings.gallery) / PHOTOS
+        made_of = [Path(str(one)) for one in json.loads(known.read_text(encoding="utf-8"))]
+    # A journal may come from anywhere: it opens no folder that is not open already.
+    roots = [root.resolve() for root in (*settings.sources, journal_of(settings.gallery))]
+    made_of = [one for one in made_of if any(one.resolve().is_relative_to(r) for r in roots)]
+    inbox = () if settings.inbox is None else (settings.inbox,)
+    return tuple(one for one in (*settings.photos, *inbox, *made_of) if one.is_dir())
 
 
 def _remove_left_over() -> None:

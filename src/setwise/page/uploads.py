@@ -25,6 +25,7 @@ MOST_LETTERS, MOST_PARTS = 120, 8  # of a name that are shown
 CHUNK = 1 << 18
 HIGHEST_RATIO = 200  # photos hardly shrink: a file that shrinks more is no photo
 ENTRY_BYTES = 1000  # most of one entry in the list of a zip file
+VECTORS_SUFFIX = ".vectors"  # of a NumPy file that is judged; no upload has it
 SYSTEM_FILES = ("__MACOSX", "Thumbs.db", "desktop.ini")
 DAMAGE = (
     BadZipFile, zlib.error, lzma.LZMAError, struct.error, NotImplementedError, EOFError,
@@ -72,6 +73,11 @@ class Received:
     folder: Path
     files: list[ReceivedFile] = field(default_factory=list)
     left_out: list[tuple[str, str]] = field(default_factory=list)  # name and reason
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether it is a file of vectors, in place of photos."""
+        return [file.path.suffix for file in self.files] == [VECTORS_SUFFIX]
 
     @property
     def name(self) -> str:

@@ -19,7 +19,6 @@ from setwise.plots.style import GREY, INK, LIGHT, OTHER, PALETTE
 
 if TYPE_CHECKING:
     from setwise.classify.answer import Answer
-    from setwise.classify.explanation import Explanation
 
 # Vectors out of place. Dark, to stand out in print too.
 OUT = "#a83e22"
@@ -51,24 +50,23 @@ class AnswerPicture:
     """
 
     name: str
-    answer: Answer | Explanation
+    answer: Answer
     about: str
     sentence: str
     images: Sequence[npt.NDArray[Any] | None]
     files: Sequence[str]
-    bars_title: str = "How probable"
     alike: Sequence[Any] = ()
     note: str = ""
     support: FloatArray | None = None
 
 
-def kinds_of(answer: Answer | Explanation) -> dict[str, str]:
+def kinds_of(answer: Answer) -> dict[str, str]:
     """The kind of each label: "first" is the answer, "second" the runner-up."""
     kinds = {} if answer.runner_up is None else {str(answer.runner_up): "second"}
     return kinds | ({str(answer.nearest): "first"} if answer.is_informed else {})
 
 
-def bars(answer: Answer | Explanation, most: int = _MOST_BARS) -> tuple[Bar, ...]:
+def bars(answer: Answer, most: int = _MOST_BARS) -> tuple[Bar, ...]:
     """The most probable classes, the answer first."""
     kinds = kinds_of(answer)
     pairs = zip(map(str, answer.classes), map(float, answer.probabilities), strict=True)
@@ -77,7 +75,7 @@ def bars(answer: Answer | Explanation, most: int = _MOST_BARS) -> tuple[Bar, ...
     return tuple(found[:most])
 
 
-def n_without_bar(answer: Answer | Explanation) -> int:
+def n_without_bar(answer: Answer) -> int:
     """How many classes have no bar."""
     return max(len(answer.classes) - _MOST_BARS, 0)
 
@@ -206,7 +204,9 @@ def _draw_photo(
 def _draw_bars(sheet: Sheet, top: float, picture: AnswerPicture) -> float:
     """How probable the answer and the runner-up are, and others, small and grey."""
     x, width = column(sheet, 0)
-    sheet.write(x, top, picture.bars_title, weight="bold")
+    is_unknown = picture.answer.is_informed and picture.answer.is_known is False
+    if_known = ", if it were known after all" * is_unknown
+    sheet.write(x, top, f"How probable{if_known}", weight="bold")
     top += 0.16
     shown, n_more = bars(picture.answer), n_without_bar(picture.answer)
     longest = max((len(bar.label) for bar in shown), default=0)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from setwise._support.text import counted
 from setwise._support.types import FloatArray
 from setwise.errors import reject
 from setwise.plots.answer_picture import (
@@ -56,7 +57,7 @@ def plot_explanation(
             f"{_WIDEST:g}."
         )
     sheet = Sheet.empty(width, figure)
-    kinds, picture = kinds_of(explanation), _picture(explanation)
+    kinds, picture = kinds_of(explanation.answer), _picture(explanation)
     if picture.images:
         below = draw_picture(sheet, picture)
     else:
@@ -73,18 +74,17 @@ def _picture(why: Explanation) -> AnswerPicture:
     files = looks.files if looks else tuple(f"vector {j + 1}" for j in range(n_vectors))
     return AnswerPicture(
         name=why.name or "This set",
-        answer=why,
-        about=f"{n_vectors} {noun}{'' if n_vectors == 1 else 's'}",
+        answer=why.answer,
+        about=counted(n_vectors, noun),
         sentence=why.sentence,
         images=looks.images if looks else (),
         files=files,
-        bars_title="How probable" + ", if it were known after all" * (why.is_known is False),
         alike=looks.alike if looks else (),
         support=why.support,
     )
 
 
-def company(tree: Sequence[CutStep], depth: int, n_classes: int) -> FloatArray:
+def shares_with_it(tree: Sequence[CutStep], depth: int, n_classes: int) -> FloatArray:
     """Share of each class, and of none, in the parts that hold the set, after so many cuts."""
     root = min(tree, key=lambda step: step.node)
     shares = np.zeros(n_classes + 1)
@@ -111,15 +111,13 @@ def votes_by_evidence(why: Explanation, kinds: Mapping[str, str]) -> dict[str, C
 
 def draw_reasons(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]) -> float:
     """Both panels beside each other, or one below the other, and their legend."""
-    below_company = _draw_company(sheet, top, why, kinds)
-    top = top if is_wide(sheet) else below_company + 0.2
-    below = max(below_company, _draw_votes(sheet, top, why, kinds))
+    below_cuts = _draw_cuts(sheet, top, why, kinds)
+    top = top if is_wide(sheet) else below_cuts + 0.2
+    below = max(below_cuts, _draw_votes(sheet, top, why, kinds))
     return _draw_legend(sheet, below + 0.2, kinds)
 
 
-def _draw_company(
-    sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]
-) -> float:
+def _draw_cuts(sheet: Sheet, top: float, why: Explanation, kinds: Mapping[str, str]) -> float:
     x, width = column(sheet, 0)
     if len(why.tree) < 2:
         no_tree = "there is no tree: these clusters were not made by cuts"
@@ -133,14 +131,14 @@ def _draw_company(
     deepest = max(step.depth for step in why.tree if step.n_probe)
     depths = np.unique(np.linspace(0, deepest, _MOST_STAGES).round().astype(int))
     for depth in map(int, depths):
-        shares = company(why.tree, depth, len(why.classes))
+        shares = shares_with_it(why.tree, depth, len(why.classes))
         by_kind: dict[str, float] = defaultdict(float)
         for label, share in zip(why.classes, shares[:-1], strict=True):
             by_kind[kinds.get(str(label), "other")] += float(share)
-        name = "before" if depth == 0 else f"after {depth} cut{'' if depth == 1 else 's'}"
+        name = "before" if depth == 0 else f"after {counted(depth, 'cut')}"
         name = "in the end" if 0 < depth == deepest else name
         n_left = int((shares[:-1] > 0).sum())
-        after = f"{n_left} class{'' if n_left == 1 else 'es'} left"
+        after = f"{counted(n_left, 'class')} left"
         _draw_row(sheet, (x, top), width, name, by_kind, after)
         top += _STEP
     return top

@@ -1,4 +1,4 @@
-"""The graph of sets as a picture: sets as points, lines between those that are alike."""
+"""The graph of sets as a picture: sets as points, and lines between similar ones."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def plot_set_graph(
     groups : sequence of labels, one per set
         Named in the middle of their points; None for none, in grey.
     is_marked : array of bool, optional
-        Sets with a ring, such as those that are labelled.
+        Sets with a ring, such as labelled ones.
     names : sequence of labels, optional
         Groups to name; all by default.
 

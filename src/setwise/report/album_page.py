@@ -84,7 +84,7 @@ def render_answers(
     left_out : sequence, optional
         Unreadable files: strings, or objects with a ``path`` and a ``reason``.
     most_pages : int, default=60
-        Sets with a page of their own, those that need a look first.
+        Sets with a page of their own; sets that need a look come first.
     n_jobs : int, optional
         Threads that explain answers.
     progress : callable, optional
@@ -159,8 +159,8 @@ def judge_and_explain(
         return why.answer, why
 
     found = in_threads(both, range(len(checked)), n_jobs)
-    told = list(reported(found, len(checked), "judge", progress))
-    return [answer for answer, _ in told], {i: why for i, (_, why) in enumerate(told)}
+    pairs = list(reported(found, len(checked), "judge", progress))
+    return [answer for answer, _ in pairs], {i: why for i, (_, why) in enumerate(pairs)}
 
 
 def _explanations(
@@ -196,15 +196,15 @@ def _count(rows: Sequence[AnswerRow], answers: Sequence[Answer]) -> dict[str, in
 
 
 def _confusion(gallery: Gallery, rows: Sequence[AnswerRow]) -> ConfusionTable:
-    """Truths by answers; strangers, and sets taken for strangers, are "unknown"."""
+    """Truths by answers; sets of no class, or of no known one, are "unknown"."""
     classes = [str(label) for label in gallery.classes]
-    stranger = "unknown" if "unknown" not in classes else "(unknown)"
+    unknown = "unknown" if "unknown" not in classes else "(unknown)"
     judged = [row for row in rows if row.is_right is not None]
-    truths = [row.truth if row.truth in classes else stranger for row in judged]
-    said = [row.label if row.kind in ("known", "unsure") else stranger for row in judged]
-    if stranger in (*truths, *said):
-        classes.append(stranger)
-    counts = Counter(zip(truths, said, strict=True))
+    truths = [row.truth if row.truth in classes else unknown for row in judged]
+    labels = [row.label if row.kind in ("known", "unsure") else unknown for row in judged]
+    if unknown in (*truths, *labels):
+        classes.append(unknown)
+    counts = Counter(zip(truths, labels, strict=True))
     table = tuple(tuple(counts[truth, answer] for answer in classes) for truth in classes)
     return confusion_table(Confusion(tuple(classes), table), _pictures_of_classes(gallery))
 

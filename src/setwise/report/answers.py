@@ -121,7 +121,7 @@ def check_lengths(
 def answer_rows(
     probes: SetBatch, answers: Sequence[Answer], truth: Sequence[Any] | None
 ) -> list[AnswerRow]:
-    """A row for each set, those that need a look first."""
+    """A row for each set; sets that need a look come first."""
     rows = [
         _row(probes, i, answer, None if truth is None or truth[i] is None else str(truth[i]))
         for i, answer in enumerate(answers)
@@ -161,7 +161,7 @@ def reel(
 
 
 def is_right(answer: Answer, truth: str) -> bool:
-    """Whether an answer is true; of strangers, "unknown" and no answer are."""
+    """Whether an answer is right; for sets of no class, "unknown" and no answer are."""
     if kind_of(answer) in ("unknown", "guess"):
         return truth not in set(map(str, answer.classes))
     return truth == str(answer.nearest)

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from setwise._support.progress import Progress, reported
-from setwise._support.text import distinct_file_names
-from setwise.classify.answer import Answer, kind_of, sentence
+from setwise._support.text import counted, distinct_file_names
+from setwise.classify.answer import Answer, sentence
 from setwise.classify.pictured import pictured
 from setwise.errors import reject
 from setwise.gallery import Gallery
@@ -91,12 +91,10 @@ def draw_answer(
 
 
 def _picture(gallery: Gallery, probes: SetBatch, i: int, answer: Answer) -> AnswerPicture:
-    n_vectors, noun = len(answer.is_typical), noun_of(probes)
-    about = f"{n_vectors} {noun}{'' if n_vectors == 1 else 's'}"
+    about = counted(len(answer.is_typical), noun_of(probes))
     labels = (answer.nearest, answer.runner_up) if answer.is_informed else ()
     shown = tuple(label for label in labels if label is not None)
     looks = pictured(gallery, probes, i, answer.is_typical, shown)
-    if_known = ", if it were known after all" if kind_of(answer) == "unknown" else ""
     return AnswerPicture(
         name=looks.name,
         answer=answer,
@@ -104,7 +102,6 @@ def _picture(gallery: Gallery, probes: SetBatch, i: int, answer: Answer) -> Answ
         sentence=str(sentence(answer)),
         images=looks.images,
         files=looks.files,
-        bars_title=f"How probable{if_known}",
         alike=looks.alike,
         note=why_nothing_is_alike(gallery),
     )

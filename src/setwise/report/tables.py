@@ -18,7 +18,7 @@ Kinds: TypeAlias = Mapping[str, str]
 OTHER = "other"
 NOTHING = "–"  # noqa: RUF001 (an en dash, meant)
 
-# Of more classes in a confusion matrix, only those that were mistaken, or mistaken for.
+# Of more classes in a confusion matrix, only mistaken ones, and their mistakes.
 MOST_CLASSES = 24
 _MOST_LABELS, _MOST_CLUSTERS, _MOST_ROWS = 6, 12, 16
 # A probability that is shown even of a class without votes.
@@ -56,11 +56,11 @@ class Tally:
 
 @dataclass(frozen=True)
 class VoteCount:
-    """All votes, ``n_silent`` for no class: by class, and by look and dimensionality."""
+    """All votes, ``n_abstained`` for no class: by class, and by source and dimensionality."""
 
     tally: tuple[Tally, ...]
     n_votes: float
-    n_silent: int
+    n_abstained: int
     columns: tuple[int, ...]
     grid: Grid
 
@@ -77,8 +77,8 @@ def count_votes(why: Explanation, kinds: Kinds) -> VoteCount:
         for label in nearest:
             votes[label] += vote.weight / len(nearest)
     columns, grid = _grid(why, kinds)
-    n_silent = sum(vote.label is None for vote in why.votes)
-    return VoteCount(_tally(why, votes, kinds), sum(votes.values()), n_silent, columns, grid)
+    n_abstained = sum(vote.label is None for vote in why.votes)
+    return VoteCount(_tally(why, votes, kinds), sum(votes.values()), n_abstained, columns, grid)
 
 
 def votes_by_view(why: Explanation, kinds: Kinds) -> dict[str, dict[str, float]]:
@@ -114,13 +114,13 @@ def _tally(why: Explanation, votes: Mapping[str, float], kinds: Kinds) -> tuple[
 
 
 def _grid(why: Explanation, kinds: Kinds) -> tuple[tuple[int, ...], Grid]:
-    """Votes by look (rows) and dimensionality (columns)."""
+    """Votes by source (rows) and dimensionality (columns)."""
     columns = sorted({vote.n_columns for vote in why.votes})
     rows: dict[str, dict[int, VoteCell]] = {}
     for vote in why.votes:
         cell = _cell(vote, _nearest(vote, why), kinds)
-        rows.setdefault(vote.look, {})[vote.n_columns] = cell
-    grid = tuple((look, tuple(row.get(d) for d in columns)) for look, row in rows.items())
+        rows.setdefault(vote.source, {})[vote.n_columns] = cell
+    grid = tuple((source, tuple(row.get(d) for d in columns)) for source, row in rows.items())
     return tuple(columns), grid
 
 

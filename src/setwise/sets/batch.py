@@ -307,7 +307,7 @@ def default_names(n_sets: int, first: int = 0) -> tuple[str, ...]:
 def _joined_names(parts: Sequence[tuple[str, ...]]) -> list[str]:
     names: list[str] = []
     for part in parts:
-        # Where sets were taken out, the numbers of those that are left may run ahead.
+        # Where sets were taken out, the numbers of the rest may run ahead.
         first, taken = len(names), set(names)
         if part == default_names(len(part)):
             while not taken.isdisjoint(default_names(len(part), first)):

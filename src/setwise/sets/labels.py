@@ -89,6 +89,12 @@ def same_label(labels: Array, label: Any) -> BoolArray:
     return np.array(is_same, dtype=np.bool_)
 
 
+def json_label(label: Any) -> Any:
+    """A label in JSON types; dates and the like become text."""
+    value = label.item() if isinstance(label, np.generic) else label
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
 def typed_label(
     given: str, classes: Array, reserved: str | None = None, where: str = ""
 ) -> Any:

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
-import scipy.sparse as sp
 from sklearn.base import BaseEstimator, ClusterMixin
 from sklearn.utils.validation import check_is_fitted
 
 from setwise._support.parameters import check_count, check_jobs, refuse
-from setwise._support.types import FloatArray, IntArray
+from setwise._support.types import IntArray
+from setwise.errors import reject
 from setwise.gallery.description import Description
-from setwise.sets import SetBatch, check_sets
-from setwise.together.consistency import consistent_weights
-from setwise.together.divide import lasting_groups, told_groups
-from setwise.together.graph import SetGraph, nearest_steps, pair_scores
+from setwise.sets import check_sets
+from setwise.together.find import FoundGroups, find_groups, numbered, own_share
 from setwise.together.links import Links
-from setwise.together.tree import N_NEAREST, GroupTree, grow_tree
 
 
 class SetClusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Groups of sets, without labels: albums by person, tracks by face, bursts by scene.
 
-    Sets are related to each other (:func:`setwise.together.relate`), by members of which each
-    has the weight that its consistency deserves. The graph of sets is cut down to single sets,
-    and the groups are the parts that last longest while the similarity that holds sets
-    together is raised. A false join costs more than a missed one: what belongs to no group for
-    sure is left out, and :func:`setwise.together.suggest` tells which groups may be one.
+    Sets are related to each other by the members of an ensemble, each with the weight that it
+    deserves by what it does without labels. Walkers on the graph of sets find groups at many
+    scales, and the scale is chosen at which these are clearest and last longest. A false join
+    costs more than a missed one: what belongs to no group for sure is left out, and
+    :func:`setwise.together.suggest` tells which groups may be one.
 
     The order of the sets makes no difference but to the numbers of equally large groups.
 
@@ -54,10 +49,12 @@ class SetClusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         Probability that a set belongs to its group; 0 for sets that are left out.
     n_clusters_ : int
         Number of groups.
+    found_ : FoundGroups
+        How the groups were found; :func:`setwise.together.suggest` takes it.
     graph_ : SetGraph
         How alike the sets are.
     tree_ : GroupTree
-        How the groups fall apart, down to bundles of sets that must be linked.
+        How groups are joined and fall apart, from bundles of sets that must be linked.
     links_ : Links
         The bundles, and which of them have to stay apart.
 
@@ -101,14 +98,25 @@ class SetClusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         cannot_link : sequence of pairs of int, optional
             Sets that are of two: faces of one photo, tracks that overlap in time.
         """
+        caller = "SetClusters.fit"
         check_jobs("SetClusters", self.n_jobs)
         how = self._checked_description()
-        batch = check_sets(X, caller="SetClusters.fit", is_compact=True)
+        batch = check_sets(X, caller=caller, is_compact=True)
         if self.n_clusters is not None:
             check_count("SetClusters", "n_clusters", self.n_clusters)
-        links = Links.of(len(batch), must_link, cannot_link, "SetClusters.fit")
-        graph = _related(batch, how, self.n_jobs)
-        return self._fit_graph(graph, links)
+        links = Links.of(len(batch), must_link, cannot_link, caller)
+        found = find_groups(batch, links, description=how, n_jobs=self.n_jobs, caller=caller)
+        self.found_, self.labels_, self.probabilities_ = (
+            found,
+            found.labels,
+            found.probabilities,
+        )
+        if self.n_clusters is not None:
+            self.labels_ = self.cut(self.n_clusters)
+            self.probabilities_ = _cut_probabilities(found, self.labels_)
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        self.graph_, self.tree_, self.links_ = found.graph, found.tree, found.links
+        return self
 
     def fit_predict(
         self, X: Any, y: Any = None, *, must_link: Any = None, cannot_link: Any = None
@@ -117,14 +125,23 @@ class SetClusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         return self.fit(X, must_link=must_link, cannot_link=cannot_link).labels_
 
     def cut(self, n_clusters: int) -> IntArray:
-        """Labels of so many groups, by the tree that was grown.
+        """Labels of so many groups, by the tree.
 
-        Every set is in a group. Links are kept: a number that they rule out is refused.
+        Groups that were found are joined, or fall apart, and every set is in one. Links are
+        kept: a number that they rule out is refused.
         """
-        check_is_fitted(self)
+        check_is_fitted(self, "found_")
         check_count("SetClusters.cut", "n_clusters", n_clusters)
-        nodes = told_groups(self.tree_, n_clusters, self.links_, "SetClusters.cut")
-        return _numbered(self.tree_.labels(nodes)[self.links_.bundles], least=1)
+        tree, links = self.found_.tree, self.found_.links
+        fewest, most = tree.n_leaves - tree.n_sound, tree.n_leaves
+        if not fewest <= n_clusters <= most:
+            bound = f"at least {fewest}" if n_clusters < fewest else f"at most {most}"
+            reject(
+                f"SetClusters.cut: {n_clusters} groups are asked for, of sets that fall into "
+                f"{bound}, as must_link and cannot_link demand. Ask for that number or give "
+                "fewer links."
+            )
+        return numbered(tree.cut(n_clusters)[links.bundles])
 
     def _checked_description(self) -> Description | None:
         if self.description is None or isinstance(self.description, Description):
@@ -132,80 +149,9 @@ class SetClusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         expected = "None or a description, such as CVC().describe()"
         return refuse("SetClusters", "description", expected, self.description)
 
-    def _fit_graph(self, graph: SetGraph, links: Links) -> Self:
-        self.graph_, self.links_ = graph, links
-        self.tree_, self.labels_ = group_graph(graph, links)
-        if self.n_clusters is not None:
-            self.labels_ = self.cut(self.n_clusters)
-        self.n_clusters_ = int(self.labels_.max()) + 1
-        self.probabilities_ = membership(graph, self.labels_)
-        return self
 
-
-def group_graph(graph: SetGraph, links: Links) -> tuple[GroupTree, IntArray]:
-    """The tree of groups of a graph of sets, and the group of each set; -1 for single sets.
-
-    Examples
-    --------
-    >>> from setwise.evaluation.testing import separable_sets
-    >>> from setwise.together import Links, relate
-    >>> from setwise.together.clusters import group_graph
-    >>> group_graph(relate(separable_sets()[0]), Links.of(9))[1]
-    array([0, 0, 0, 1, 1, 1, 2, 2, 2])
-    """
-    tree = grow_tree(graph.similarity, graph.neighbours(N_NEAREST), links)
-    nodes = lasting_groups(tree, np.bincount(links.bundles), links)
-    return tree, _numbered(tree.labels(nodes)[links.bundles], least=2)
-
-
-def membership(graph: SetGraph, labels: IntArray) -> FloatArray:
-    """Probability that each set belongs to its group: share of its steps that stay there.
-
-    Examples
-    --------
-    >>> from setwise.evaluation.testing import separable_sets
-    >>> from setwise.together import relate
-    >>> from setwise.together.clusters import membership
-    >>> sets, labels = separable_sets()
-    >>> bool((membership(relate(sets), labels) > 0.5).all())
-    True
-    """
-    steps = nearest_steps(graph.similarity, N_NEAREST, 1.0)
-    rows = np.repeat(np.arange(len(labels)), np.diff(steps.indptr))
-    stays = (labels[rows] == labels[steps.indices]) & (labels[rows] >= 0)
-    shares = np.zeros(len(labels))
-    np.add.at(shares, rows[stays], steps.data[stays])
-    return np.clip(shares, 0.0, 1.0)
-
-
-def _numbered(groups: IntArray, least: int) -> IntArray:
-    """Numbers from 0, the largest group first, then the earliest; smaller ones get -1."""
-    _, first, codes, sizes = np.unique(
-        groups, return_index=True, return_inverse=True, return_counts=True
-    )
-    order = np.lexsort((first, -sizes))
-    numbers = np.full(len(sizes), -1)
-    kept = order[sizes[order] >= least]
-    numbers[kept] = np.arange(len(kept))
-    return numbers[codes.ravel()]
-
-
-def _related(sets: SetBatch, description: Description | None, n_jobs: int | None) -> SetGraph:
-    """The graph of sets, to the last bit independent of their order."""
-    order = in_order_of_content(sets)
-    found = pair_scores(
-        sets[order], description=description, n_jobs=n_jobs, caller="SetClusters.fit"
-    )
-    weights = consistent_weights(found)
-    table = found.similarity(weights)
-    rows = np.repeat(order, np.diff(table.indptr))
-    places = (rows, order[table.indices])
-    similarity = sp.csr_array((table.data, places), shape=table.shape)
-    similarity.sort_indices()
-    return SetGraph(similarity, found.members, weights, sets.names)
-
-
-def in_order_of_content(sets: SetBatch) -> npt.NDArray[np.int64]:
-    """Indices of the sets in the order of a digest of their vectors."""
-    digests = [hashlib.sha256(one.tobytes()).digest() for one in sets]
-    return np.array(sorted(range(len(sets)), key=digests.__getitem__), dtype=np.int64)
+def _cut_probabilities(found: FoundGroups, labels: IntArray) -> Any:
+    """Probabilities of sets to belong to groups of a cut."""
+    links = found.links
+    first = np.unique(links.bundles, return_index=True)[1]
+    return own_share(found.scaled, labels[first], links.sizes)[links.bundles]

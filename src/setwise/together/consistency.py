@@ -1,8 +1,9 @@
-"""How nearly a likeness of sets is an equivalence, and members of an ensemble weighed by it.
+"""Members of an ensemble weighed without labels.
 
 To be of one class is an equivalence relation: if one set is like two others, these are like
 each other. A member whose relation "is among my nearest" is far from that does not measure
-classes, whatever it measures. No label is needed to see it.
+classes, whatever it measures. The lights that photos were taken in are an equivalence too; but
+halves of a set, which are of one class for certain, may differ in them.
 """
 
 from __future__ import annotations
@@ -11,14 +12,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from setwise._support.types import FloatArray, IntArray
-from setwise.together.graph import nearest
+from setwise.gallery.trials import balanced
+from setwise.together.graph import ranks
 from setwise.together.pairs import PairScores
 
 # Numbers of nearest sets that are looked at: groups may be small or large.
 WIDTHS = (1, 2, 3, 4, 5, 6, 7, 8)
-# Power of the consistency. Members are many and alike, so that an even mean of them is ruled
-# by the most frequent kind; a high power leaves the few most consistent ones.
-POWER = 8
 # Sets that are looked at, of more.
 _MOST = 2000
 
@@ -38,37 +37,60 @@ def consistency(similarity: sp.csr_array, widths: tuple[int, ...] = WIDTHS) -> f
     >>> consistency(sp.csr_array(pairs), widths=(1,))
     1.0
     """
-    n = similarity.shape[0]
+    n, places = similarity.shape[0], ranks(similarity)
     usable = [k for k in widths if k <= max(1, n // 3)]
     asked = np.unique(np.linspace(0, n - 1, min(n, _MOST)).astype(np.int64))
-    return float(np.mean([_common_share(similarity, k, asked) for k in usable]))
+    shares = []
+    for k in usable:
+        near = sp.csr_array(
+            ((places < k).astype(np.float64), similarity.indices, similarity.indptr),
+            shape=similarity.shape,
+            copy=True,  # of the layout, which changes below
+        )
+        near.eliminate_zeros()
+        shares.append(_common_share(near, k, asked))
+    return float(np.mean(shares))
 
 
-def _common_share(similarity: sp.csr_array, k: int, asked: IntArray) -> float:
+def _common_share(others: sp.csr_array, k: int, asked: IntArray) -> float:
     """Share of common neighbours, each set counting as its own, beyond chance."""
-    n = similarity.shape[0]
-    others = nearest(similarity, k)
+    n = others.shape[0]
     around = sp.csr_array(others + sp.eye_array(n, format="csr"))
+    chosen = others[asked]
     # Two neighbours share the second of them at least, which is no finding.
-    common = (around[asked] @ around.T).multiply(others[asked]).sum() - others[asked].sum()
-    share, chance = common / max(k * others[asked].sum(), 1), k / max(n - 1, 1)
+    common = (around[asked] @ around.T).multiply(chosen).sum() - chosen.sum()
+    share, chance = common / max(k * chosen.sum(), 1), k / max(n - 1, 1)
     return float((share - chance) / (1.0 - chance)) if chance < 1.0 else 0.0
 
 
-def consistent_weights(found: PairScores, power: float = POWER) -> FloatArray:
-    """Weight of each member, by the consistency of its scores; the largest is 1.
+def label_free_weights(
+    found: PairScores, halves: FloatArray | None = None, *, power: float = 1.0
+) -> FloatArray:
+    """Weight of each member: square of its consistency, times the share of halves it finds.
+
+    Parameters
+    ----------
+    found : PairScores
+        Scores of the members.
+    halves : array of shape (n_members,), optional
+        See :func:`setwise.together.halves.halves_found`.
+    power : float
+        Members are many and alike, so that an even mean is ruled by the most frequent kind; a
+        high power leaves few of them.
 
     Examples
     --------
     >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.together import label_free_weights
     >>> from setwise.together.graph import pair_scores
     >>> found = pair_scores(separable_sets()[0])
-    >>> float(consistent_weights(found).max())
-    1.0
+    >>> label_free_weights(found).shape
+    (25,)
     """
     members = np.eye(len(found.members))
-    values = np.array([consistency(found.similarity(one)) for one in members])
-    values = np.maximum(values, 0.0)
+    values = np.maximum([consistency(found.similarity(one)) for one in members], 0.0) ** 2
+    if halves is not None:
+        values = values * halves
     if not values.any():
-        return np.ones(len(values))
-    return (values / values.max()) ** power
+        values = np.ones(len(values))
+    return balanced((values / values.max()) ** power, found.members)

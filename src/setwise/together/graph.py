@@ -10,9 +10,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from setwise._support.parallel import one_blas_thread
-from setwise._support.types import BoolArray, FloatArray
+from setwise._support.types import FloatArray, IntArray
 from setwise.errors import reject
-from setwise.gallery.defaults import default_description
 from setwise.gallery.description import Description
 from setwise.gallery.gallery import Gallery
 from setwise.sets import check_sets
@@ -36,7 +35,7 @@ class SetGraph:
     >>> from setwise.evaluation.testing import separable_sets
     >>> graph = relate(separable_sets()[0])
     >>> graph.similarity.shape, len(graph.members)
-    ((9, 9), 21)
+    ((9, 9), 25)
     """
 
     #: Symmetric, of shape (n_sets, n_sets): weighted mean of the members' z-scores. Stored
@@ -73,6 +72,12 @@ class SetGraph:
         steps.sort_indices()
         return steps
 
+    def taken(self, chosen: IntArray, names: tuple[str, ...]) -> SetGraph:
+        """The graph of some sets, in another order, by other names."""
+        table = sp.csr_array(self.similarity[chosen][:, chosen])
+        table.sort_indices()
+        return SetGraph(table, self.members, self.weights, names)
+
     def layout(self, *, seed: int = 0) -> FloatArray:
         """A place in the plane for each set, near ones together; shape (n_sets, 2)."""
         from sklearn.manifold import TSNE
@@ -104,23 +109,21 @@ def nearest_steps(similarity: sp.csr_array, k: int, temperature: float) -> sp.cs
     return chosen
 
 
-def nearest(similarity: sp.csr_array, k: int) -> sp.csr_array:
-    """Which sets are among the ``k`` nearest of each set, as ones; of equals, the first.
+def ranks(similarity: sp.csr_array) -> IntArray:
+    """Place of each stored entry among those of its row, the largest first; ties in order.
 
     Examples
     --------
-    >>> import numpy as np
     >>> import scipy.sparse as sp
-    >>> from setwise.together.graph import nearest
-    >>> nearest(sp.csr_array([[0, 1, 2.0], [1, 0, 3], [2, 3, 0]]), 1).toarray().tolist()
-    [[0.0, 0.0, 1.0], [0.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+    >>> from setwise.together.graph import ranks
+    >>> ranks(sp.csr_array([[0, 1, 2.0], [1, 0, 3], [2, 3, 0]]))
+    array([1, 0, 1, 0, 1, 0])
     """
-    counts = np.diff(similarity.indptr)
-    rows = np.repeat(np.arange(len(counts)), counts)
-    is_nearest = _is_nearest(similarity, rows, k).astype(np.float64)
-    kept = sp.csr_array((is_nearest, (rows, similarity.indices)), similarity.shape)
-    kept.eliminate_zeros()
-    return kept
+    rows = np.repeat(np.arange(len(similarity.indptr) - 1), np.diff(similarity.indptr))
+    order = np.lexsort((-similarity.data, rows))
+    places = np.empty(len(rows), dtype=np.int64)
+    places[order] = np.arange(len(rows)) - similarity.indptr[rows[order]]
+    return places
 
 
 def _affinities(
@@ -132,20 +135,11 @@ def _affinities(
     largest = np.full(len(counts), -np.inf)
     np.maximum.at(largest, rows, similarity.data)
     affinity = np.exp((similarity.data - largest[rows]) / temperature)
-    is_nearest = _is_nearest(similarity, rows, k)
+    is_nearest = ranks(similarity) < k
     places, shape = (rows, similarity.indices), similarity.shape
     kept = sp.csr_array((is_nearest, places), shape)
     kept.eliminate_zeros()
     return sp.csr_array((affinity, places), shape), kept
-
-
-def _is_nearest(similarity: sp.csr_array, rows: Any, k: int) -> BoolArray:
-    """Which stored entries are among the ``k`` largest of their rows; of equals, the first."""
-    order = np.lexsort((-similarity.data, rows))
-    place = np.arange(len(rows)) - similarity.indptr[rows[order]]
-    nearest = np.zeros(len(rows), dtype=np.bool_)
-    nearest[order] = place < k
-    return nearest
 
 
 def relate(
@@ -204,7 +198,7 @@ def pair_scores(
     batch = check_sets(sets, caller=caller, is_compact=True)
     if len(batch) < 2:
         reject(f"{caller}: one set is given. Expected two or more, to be related.")
-    how = without_clusters(description or default_description())
+    how = without_clusters(description)
     with one_blas_thread():
         if len(batch) > MOST_RELATED:
             return near_pairs(how, batch, n_jobs)
@@ -214,10 +208,11 @@ def pair_scores(
 def graph_of(found: PairScores, weights: Mapping[str, float] | None = None) -> SetGraph:
     """The graph that weights of the members give; even ones where no member has a weight."""
     named = weights or {}
-    chosen = np.array([named.get(member, 0.0) for member in found.members], dtype=np.float64)
+    chosen = np.array([named.get(str(one), 0.0) for one in found.members], dtype=np.float64)
     if not chosen.any():
         chosen = np.ones(len(found.members))
-    return SetGraph(found.similarity(chosen), found.members, chosen, found.names)
+    members = tuple(map(str, found.members))
+    return SetGraph(found.similarity(chosen), members, chosen, found.names)
 
 
 def member_weights(gallery: Gallery) -> dict[str, float]:

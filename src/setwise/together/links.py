@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from setwise._support.types import IntArray
+from setwise._support.types import FloatArray, IntArray
 from setwise.errors import reject
 
 
@@ -56,6 +56,24 @@ class Links:
     def n_bundles(self) -> int:
         """Number of bundles; sets without links are one each."""
         return int(self.bundles.max(initial=-1)) + 1
+
+    @property
+    def sizes(self) -> FloatArray:
+        """Number of sets of each bundle."""
+        return np.bincount(self.bundles, minlength=self.n_bundles).astype(np.float64)
+
+    @property
+    def apart_table(self) -> sp.csr_array:
+        """Symmetric table of the bundles that stay apart."""
+        first, second = self.apart.T
+        both = np.concatenate([first, second]), np.concatenate([second, first])
+        n = self.n_bundles
+        return sp.csr_array((np.ones(2 * len(first)), both), shape=(n, n))
+
+    def with_others(self, n_others: int) -> Links:
+        """The links with further sets that have none."""
+        others = self.n_bundles + np.arange(n_others)
+        return Links(np.concatenate([self.bundles, others]), self.apart)
 
     def among(self, sets: IntArray) -> Links:
         """The links between some of the sets."""

@@ -6,19 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.linalg import splu
 
 from setwise._support.types import FloatArray, IntArray
-from setwise.together.graph import SetGraph, nearest_affinities, nearest_steps
+from setwise.together.find import FoundGroups
 from setwise.together.links import Links
-from setwise.together.tree import N_NEAREST
+from setwise.together.scales import ScaledGroups
 
 # Least probability of a suggestion that is made.
 WORTH_ASKING = 0.1
-# Probability that a walker goes on: a name that came over many sets is worth less.
-_GOING_ON = 0.8
-# Sets up to which every one is tried as the next to be named; of more, those of largest degree.
-_MOST_TRIED = 2000
 
 
 @dataclass(frozen=True)
@@ -66,7 +61,7 @@ class NextLabel:
     """
 
     index: int  # of the set
-    gain: float  # sets that are expected to get a label from it, its own included
+    gain: float  # sets without a name that are expected to be of its group, itself included
 
 
 @dataclass(frozen=True)
@@ -75,12 +70,12 @@ class Suggestions:
 
     Examples
     --------
+    >>> from setwise import SetClusters
     >>> from setwise.evaluation.testing import separable_sets
-    >>> from setwise.together import relate, suggest
-    >>> sets, labels = separable_sets()
-    >>> found = suggest(relate(sets), labels)
+    >>> from setwise.together import suggest
+    >>> found = suggest(SetClusters().fit(separable_sets()[0]).found_)
     >>> found.moves, len(found.next_labels)
-    ((), 5)
+    ((), 3)
     """
 
     merges: tuple[Merge, ...]
@@ -89,191 +84,160 @@ class Suggestions:
 
 
 def suggest(
-    graph: SetGraph, labels: IntArray, links: Links | None = None, *, n_next: int = 5
+    found: FoundGroups, labels: IntArray | None = None, *, n_next: int = 5
 ) -> Suggestions:
     """Suggest merges, moves, and sets to name next.
 
+    All by how probable it is that two sets are of one group: by the share of the scales at
+    which they are, each scale counting by its own probability.
+
     Parameters
     ----------
-    graph : SetGraph
-        The graph of sets, such as ``SetClusters().graph_``.
-    labels : array of int, shape (n_sets,)
-        Group of each set, -1 for sets that are left out.
-    links : Links, optional
-        What is known of pairs; nothing is suggested against it.
+    found : FoundGroups
+        Such as ``SetClusters().fit(sets).found_``.
+    labels : array of int, shape (n_sets,), optional
+        Other groups than those that were found, such as ``SetClusters.cut`` makes; -1 for sets
+        that are left out. Sets that must be linked are in one.
     n_next : int
-        Sets to name next.
+        Most sets to name next.
     """
-    known = Links.of(len(graph)) if links is None else links
-    codes = np.asarray(labels, dtype=np.int64)
+    links, codes = found.links, found.labels if labels is None else np.asarray(labels)
+    first = np.unique(links.bundles, return_index=True)[1]
+    groups = codes[first]  # of bundles
+    table = found.scaled.together(groups, links.sizes)
     return Suggestions(
-        tuple(merges(graph, codes, known)),
-        tuple(moves(graph, codes, known)),
-        tuple(next_labels(graph, np.full(len(codes), -1), n_next)),
+        tuple(merges(table, groups, links)),
+        tuple(moves(table, groups, links)),
+        tuple(next_labels(found.scaled, links, n_next)),
     )
 
 
-def merges(graph: SetGraph, labels: IntArray, links: Links) -> list[Merge]:
-    """Pairs of groups, with the normalised cut between them for a probability.
+def merges(table: sp.csr_array, groups: IntArray, links: Links) -> list[Merge]:
+    """Pairs of groups that may be one.
 
-    Halves of one group that were cut at random have a normalised cut of about 1, groups that
-    share no neighbour one of 0.
+    Parameters
+    ----------
+    table : csr_array of shape (n_bundles, n_groups)
+        See :meth:`setwise.together.scales.ScaledGroups.together`.
+    groups : array of shape (n_bundles,)
+        Group of each bundle, -1 for none.
+    links : Links
+        Nothing is suggested against them.
 
     Examples
     --------
-    >>> from setwise.evaluation.testing import separable_sets
-    >>> from setwise.together import Links, relate
+    >>> import scipy.sparse as sp
+    >>> from setwise.together import Links
     >>> from setwise.together.suggest import merges
-    >>> halves = np.array([0, 0, 1, 1, 2, 2])
-    >>> found = merges(relate(separable_sets(n_sets=2)[0]), halves, Links.of(6))
-    >>> [merge for merge in found if merge.probability > 0.5]
-    []
+    >>> table = sp.csr_array([[1.0, 0.2], [0.4, 1.0]])
+    >>> merges(table, np.array([0, 1]), Links.of(2))
+    [Merge(first=0, second=1, probability=0.30000000000000004)]
     """
-    grouped = np.flatnonzero(labels >= 0)
-    n_groups = int(labels.max(initial=-1)) + 1
-    member = sp.csr_array(
-        (np.ones(len(grouped)), (grouped, labels[grouped])), shape=(len(labels), n_groups)
-    )
-    affinities = nearest_affinities(graph.similarity, N_NEAREST, 1.0)
-    flow = sp.csr_array(member.T @ affinities @ member)
-    inside = flow.diagonal()
-    apart = _groups_apart(labels, links)
-    found = []
-    upper = sp.coo_array(sp.triu(flow, k=1))
-    for a, b, across in zip(*upper.coords, upper.data, strict=True):
-        both = across / (inside[a] + across) + across / (inside[b] + across)
-        if both >= WORTH_ASKING and (int(a), int(b)) not in apart:
-            found.append(Merge(int(a), int(b), float(min(1.0, both))))
+    inside, n_groups = np.flatnonzero(groups >= 0), table.shape[1]
+    sizes = links.sizes[inside]
+    counts = np.bincount(groups[inside], sizes, minlength=n_groups)
+    member = sp.csr_array((sizes, (groups[inside], inside)), shape=table.shape[::-1])
+    mean = sp.coo_array(member @ table)
+    shares = mean.data / counts[mean.coords[0]]
+    both = sp.csr_array((shares, mean.coords), shape=mean.shape)
+    upper = sp.coo_array(sp.triu((both + both.T) / 2, k=1))
+    apart = {tuple(sorted(groups[pair].tolist())) for pair in links.apart}
+    found = [
+        Merge(a, b, p)
+        for a, b, p in zip(
+            *(c.tolist() for c in upper.coords), upper.data.tolist(), strict=True
+        )
+        if p >= WORTH_ASKING and (a, b) not in apart
+    ]
     return sorted(found, key=lambda merge: (-merge.probability, merge.first, merge.second))
 
 
-def moves(graph: SetGraph, labels: IntArray, links: Links) -> list[Move]:
-    """Sets that are nearer to another group than to their own, and where they may belong.
+def moves(table: sp.csr_array, groups: IntArray, links: Links) -> list[Move]:
+    """Sets that another group is more probable for than their own, or than none.
 
-    The probability is the share of the other group in the steps of a walker from the set.
+    Parameters
+    ----------
+    table, groups, links
+        As for :func:`merges`.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from setwise.together import Links
+    >>> from setwise.together.suggest import moves
+    >>> table = sp.csr_array([[0.9, 0.1], [0.3, 0.6]])
+    >>> moves(table, np.array([0, 0]), Links.of(2))
+    [Move(index=1, group=0, to=1, probability=0.6)]
+    """
+    first = np.unique(links.bundles, return_index=True)[1]
+    barred: dict[int, set[int]] = {}
+    for one, other in links.apart.tolist():
+        barred.setdefault(one, set()).add(int(groups[other]))
+        barred.setdefault(other, set()).add(int(groups[one]))
+    found = []
+    for i in range(len(groups)):
+        row = slice(table.indptr[i], table.indptr[i + 1])
+        shares = dict(zip(table.indices[row].tolist(), table.data[row].tolist(), strict=True))
+        own = max(shares.pop(int(groups[i]), 0.0), WORTH_ASKING)
+        allowed = [g for g, p in shares.items() if p > own and g not in barred.get(i, ())]
+        if allowed:
+            best = max(allowed, key=lambda g: (shares[g], -g))
+            found.append(Move(int(first[i]), int(groups[i]), best, shares[best]))
+    return sorted(found, key=lambda move: (-move.probability, move.index))
+
+
+def next_labels(
+    scaled: ScaledGroups, links: Links, n_next: int, known: IntArray | None = None
+) -> list[NextLabel]:
+    """Sets of which the names would teach most, one after the other.
+
+    A name is expected to hold for all sets of its group. The set of which most sets without a
+    name are probably in the group is the next; it then counts as named.
+
+    Parameters
+    ----------
+    scaled : ScaledGroups
+        Of bundles.
+    links : Links
+        The bundles.
+    n_next : int
+        Most sets; none is named that would teach nothing but its own name.
+    known : array of bool, shape (n_sets,), optional
+        Sets that have a name.
 
     Examples
     --------
     >>> from setwise.evaluation.testing import separable_sets
     >>> from setwise.together import Links, relate
-    >>> from setwise.together.suggest import moves
-    >>> sets, labels = separable_sets()
-    >>> wrong = labels.copy()
-    >>> wrong[0] = 1
-    >>> [(move.index, move.to) for move in moves(relate(sets), wrong, Links.of(9))]
-    [(0, 0)]
-    """
-    shares = group_shares(graph, labels)
-    apart = _sets_apart(labels, links)
-    found = []
-    for i in range(len(labels)):
-        row = shares[[i]].toarray().ravel()
-        own = row[labels[i]] if labels[i] >= 0 else 0.0
-        allowed = [g for g in np.flatnonzero(row > own) if (i, int(g)) not in apart]
-        if allowed:
-            best = max(allowed, key=lambda g: (row[g], -g))
-            probability = float(row[best])
-            if best != labels[i] and probability >= 0.5:
-                found.append(Move(i, int(labels[i]), int(best), probability))
-    return sorted(found, key=lambda move: (-move.probability, move.index))
-
-
-def group_shares(graph: SetGraph, labels: IntArray) -> sp.csr_array:
-    """Share of the steps from each set that end in each group.
-
-    Examples
-    --------
-    >>> from setwise.evaluation.testing import separable_sets
-    >>> from setwise.together import relate
-    >>> from setwise.together.suggest import group_shares
-    >>> sets, labels = separable_sets()
-    >>> group_shares(relate(sets), labels).shape
-    (9, 3)
-    """
-    steps = nearest_steps(graph.similarity, N_NEAREST, 1.0)
-    grouped = np.flatnonzero(labels >= 0)
-    shape = (len(labels), int(labels.max(initial=-1)) + 1)
-    member = sp.csr_array((np.ones(len(grouped)), (grouped, labels[grouped])), shape=shape)
-    return sp.csr_array(steps @ member)
-
-
-def next_labels(graph: SetGraph, known: IntArray, n_next: int) -> list[NextLabel]:
-    """Sets of which the names would teach most, one after the other.
-
-    Of walkers that start at every set without a label, those that come to a labelled set take
-    its label home. The set that most walkers come to before they come to any labelled one is
-    the next; it then counts as labelled (a greedy cover).
-
-    Parameters
-    ----------
-    graph : SetGraph
-        The graph of sets.
-    known : array of int, shape (n_sets,)
-        Class of each set that has a label, -1 for the others.
-    n_next : int
-        Number of sets.
-
-    Examples
-    --------
-    >>> from setwise.evaluation.testing import separable_sets
-    >>> from setwise.together import relate
+    >>> from setwise.together.scales import scaled_groups
     >>> from setwise.together.suggest import next_labels
     >>> sets, labels = separable_sets()
-    >>> found = next_labels(relate(sets), np.full(9, -1), 3)
+    >>> links = Links.of(9)
+    >>> found = next_labels(scaled_groups(relate(sets).similarity, links), links, 5)
     >>> sorted(labels[[step.index for step in found]].tolist())
     [0, 1, 2]
     """
-    steps = nearest_steps(graph.similarity, N_NEAREST, 1.0)
-    is_known, found = np.asarray(known) >= 0, list[NextLabel]()
-    while len(found) < n_next and not is_known.all():
-        asked = np.flatnonzero(~is_known)
-        gains = _walkers_that_come(steps, asked)
-        best = int(np.argmax(gains.round(9)))
-        if gains[best] <= 0:
+    first, n = np.unique(links.bundles, return_index=True)[1], links.n_bundles
+    open_ = np.ones(n)  # probability that no name is known yet
+    if known is not None:
+        for bundle in np.unique(links.bundles[np.asarray(known, dtype=np.bool_)]).tolist():
+            open_ *= 1.0 - _together_with(scaled, bundle)
+    found: list[NextLabel] = []
+    while len(found) < n_next:
+        gains = np.zeros(n)
+        for share, groups in zip(scaled.probabilities, scaled.groups, strict=True):
+            gains += share * np.bincount(groups, open_ * links.sizes, minlength=n)[groups]
+        gains = np.where(open_ > 0, gains, 0.0).round(9)
+        best = int(gains.argmax())
+        if gains[best] <= links.sizes[best]:
             break
-        found.append(NextLabel(int(asked[best]), float(gains[best])))
-        is_known[asked[best]] = True
+        found.append(NextLabel(int(first[best]), float(gains[best])))
+        open_ *= 1.0 - _together_with(scaled, best)
     return found
 
 
-def _walkers_that_come(steps: sp.csr_array, asked: IntArray) -> FloatArray:
-    """Expected number of walkers, one from each set, that come to each of them."""
-    inner = _GOING_ON * steps[asked][:, asked]
-    solve = splu(sp.csc_array(sp.eye_array(len(asked)) - inner)).solve
-    tried = np.argsort(-np.asarray(inner.sum(axis=0)).ravel(), kind="stable")[:_MOST_TRIED]
-    gains = np.zeros(len(asked))
-    for column in np.array_split(tried, max(1, len(tried) // 256)):
-        ends = np.zeros((len(asked), len(column)))
-        ends[column, np.arange(len(column))] = 1.0
-        visits = solve(ends)
-        gains[column] = (visits / visits[column, np.arange(len(column))]).sum(axis=0)
-    return gains
-
-
-def _groups_apart(labels: IntArray, links: Links) -> set[tuple[int, int]]:
-    """Pairs of groups that hold two bundles that have to stay apart."""
-    groups = _groups_of_bundles(labels, links)
-    found = set()
-    for first, second in links.apart.tolist():
-        a, b = int(groups[first]), int(groups[second])
-        found |= {(a, b), (b, a)}
-    return found
-
-
-def _sets_apart(labels: IntArray, links: Links) -> set[tuple[int, int]]:
-    """Sets, and groups that they cannot go to."""
-    groups = _groups_of_bundles(labels, links)
-    members: dict[int, list[int]] = {}
-    for i, bundle in enumerate(links.bundles.tolist()):
-        members.setdefault(bundle, []).append(i)
-    found = set()
-    for pair in links.apart.tolist():
-        for one, other in (pair, pair[::-1]):
-            found |= {(i, int(groups[other])) for i in members[one]}
-    return found
-
-
-def _groups_of_bundles(labels: IntArray, links: Links) -> IntArray:
-    groups = np.full(links.n_bundles, -1)
-    groups[links.bundles] = labels
-    return groups
+def _together_with(scaled: ScaledGroups, bundle: int) -> FloatArray:
+    """Probability that each bundle is of one group with one; 1 for itself."""
+    shares = (scaled.groups == scaled.groups[:, [bundle]]).T @ scaled.probabilities
+    shares[bundle] = 1.0
+    return np.minimum(shares, 1.0)

@@ -30,7 +30,7 @@ class Transduction:
     --------
     >>> from setwise import CVC
     >>> from setwise.evaluation.testing import separable_sets
-    >>> from setwise.together import transduce
+    >>> from setwise.together.transduce import transduce
     >>> sets, labels = separable_sets(n_sets=4)
     >>> clf = CVC().fit(sets[::4], labels[::4])
     >>> others = [i for i in range(12) if i % 4]
@@ -76,6 +76,16 @@ def transduce(
         Threads. Nothing depends on it.
     caller : str
         For messages.
+
+    Examples
+    --------
+    >>> from setwise import CVC
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.together.transduce import transduce
+    >>> sets, labels = separable_sets(n_sets=4)
+    >>> clf = CVC().fit(sets[::4], labels[::4])
+    >>> transduce(clf.gallery_, clf.gallery_.check([sets[1], sets[6]], "me")).codes
+    array([0, 1])
     """
     if not gallery.has_vectors:
         reject(

@@ -1,22 +1,16 @@
-"""The tree of groups: normalised cuts of the graph of sets, down to single sets."""
+"""The tree of groups: average linkage, within the groups that were found first."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import heapq
+from dataclasses import dataclass, field
 
 import numpy as np
 import scipy.sparse as sp
 
-from setwise._support.parallel import quiet
-from setwise._support.types import BoolArray, FloatArray, IntArray
-from setwise.cut import Edges, bisect
-from setwise.errors import ConvergenceWarning, DegenerateSplitWarning
+from setwise._support.types import FloatArray, IntArray
 from setwise.together.links import Links
-from setwise.together.spread import walked
-
-# Nearest sets of each set that its neighbourhood holds. Groups may be as small as two sets.
-N_NEAREST = 3
+from setwise.together.modules import in_order
 
 
 @dataclass(frozen=True)
@@ -24,188 +18,195 @@ class GroupTree:
     """A binary tree over sets, in the layout of scikit-learn's agglomerative clustering.
 
     Node ``i`` below ``n_leaves`` is a leaf; node ``n_leaves + r`` joins the nodes
-    ``children[r]``. The root is the last one.
+    ``children[r]``. Joins are in the order in which they were made.
 
     Examples
     --------
     >>> from setwise.together import GroupTree
-    >>> tree = GroupTree(3, np.array([[0, 1], [2, 3]]), np.array([5.0, 1.0]))
-    >>> tree.leaves(3), tree.labels([3, 2])
-    (array([0, 1]), array([0, 0, 1]))
+    >>> tree = GroupTree(3, np.array([[0, 1], [2, 3]]), np.array([5.0, 1.0]), n_sound=2)
+    >>> tree.cut(2)
+    array([0, 0, 1])
     """
 
     n_leaves: int
     children: IntArray  #: shape (n_leaves - 1, 2)
-    #: Mean similarity between the children of each inner node, at least that of its parent.
-    similarity: FloatArray
+    similarity: FloatArray  #: mean similarity between the children of each inner node
+    n_sound: int  #: number of joins, the first ones, that keep apart what must be
 
-    def leaves(self, node: int) -> IntArray:
-        """The leaves under a node, ascending."""
-        found, left = [], [node]
-        while left:
-            i = left.pop()
-            if i < self.n_leaves:
-                found.append(i)
-            else:
-                left += self.children[i - self.n_leaves].tolist()
-        return np.sort(np.array(found, dtype=np.int64))
-
-    def labels(self, nodes: list[int]) -> IntArray:
-        """Number of the node that each leaf is under, -1 for none."""
-        found = np.full(self.n_leaves, -1)
-        for number, node in enumerate(nodes):
-            found[self.leaves(node)] = number
-        return found
+    def cut(self, n_groups: int) -> IntArray:
+        """Group of each leaf when so many are left, numbered in the order of first leaves."""
+        above = np.arange(self.n_leaves + len(self.children))
+        for row in range(self.n_leaves - n_groups):
+            above[self.children[row]] = self.n_leaves + row
+        # A node is below its parent in number, so that one pass from the root finds all tops.
+        for node in range(len(above) - 1, -1, -1):
+            above[node] = above[above[node]]
+        return in_order(above[: self.n_leaves])
 
 
-def grow_tree(similarity: sp.csr_array, affinities: sp.csr_array, links: Links) -> GroupTree:
-    """Cut the graph of bundles in two, and each half again, down to single bundles.
-
-    Each cut is the normalised cut of Algorithm 2 (:func:`setwise.cut.bisect`). Where it is
-    no better than a cut through the middle of one group, and parts none of the pairs that
-    have to stay apart, the halves are the sets from which a walker comes to one of such a pair
-    before the other.
+def grow_tree(similarity: sp.csr_array, links: Links, groups: IntArray) -> GroupTree:
+    """Join bundles by average linkage: those of one group first, those to be kept apart last.
 
     Parameters
     ----------
     similarity : csr_array of shape (n_sets, n_sets)
-        Similarity of the sets that were compared.
-    affinities : csr_array of shape (n_sets, n_sets)
-        Symmetric, see :meth:`setwise.together.SetGraph.neighbours`.
+        Symmetric, stored for the sets that were compared. Others count as what both have with
+        their least similar sets, on average: they were not among the nearest.
     links : Links
         Bundles of sets, which become the leaves.
+    groups : array of shape (n_bundles,)
+        Group of each bundle.
 
     Examples
     --------
     >>> import scipy.sparse as sp
     >>> from setwise.together import Links, grow_tree
     >>> table = sp.csr_array([[0, 3, 1.0], [3, 0, 1], [1, 1, 0]])
-    >>> grow_tree(table, table, Links.of(3)).children
+    >>> grow_tree(table, Links.of(3), np.arange(3)).children
     array([[0, 1],
-           [3, 2]])
+           [2, 3]])
     """
+    joins = _Joins.of(Between.of(similarity), links)
     n = links.n_bundles
-    edges, between = _of_bundles(affinities, links.bundles), Between.of(similarity, links)
-    rows: list[tuple[int, int, float]] = []
-    # Nodes are numbered from below: halves first, in the order of their first leaves.
-    waiting: list[tuple[IntArray, bool]] = [(np.arange(n), False)]
-    halves: list[tuple[IntArray, IntArray]] = []
-    made: list[int] = []
-    while waiting:
-        members, is_cut = waiting.pop()
-        if len(members) == 1:
-            made.append(int(members[0]))
-        elif is_cut:
-            one, other = halves.pop()
-            second, first = made.pop(), made.pop()
-            rows.append((first, second, between.mean(one, other)))
-            made.append(n + len(rows) - 1)
-        else:
-            side = _side(edges.inside(members), members, links)
-            one, other = members[side], members[~side]
-            halves.append((one, other))
-            waiting += [(members, True), (other, False), (one, False)]
-    children = np.array([row[:2] for row in rows], dtype=np.int64).reshape(-1, 2)
-    heights = np.array([row[2] for row in rows], dtype=np.float64)
-    return GroupTree(n, children, _falling(children, heights, n))
-
-
-def _side(edges: Edges, members: IntArray, links: Links) -> BoolArray:
-    """The half of each member; that of the first is True."""
-    with quiet("", ConvergenceWarning), quiet("", DegenerateSplitWarning):
-        cut = bisect(edges.to_csr())
-    side = cut.side
-    inside = np.isin(links.apart, members).all(axis=1)
-    if inside.any() and cut.ncut >= CONNECTED:
-        pairs = np.searchsorted(members, links.apart[inside])
-        if not (side[pairs[:, 0]] != side[pairs[:, 1]]).any():
-            side = _reached_first(edges.to_csr(), pairs[0])
-    return side == side[0]
-
-
-# NCut above which the halves are no two groups: each loses a quarter of its steps.
-CONNECTED = 0.5
-
-
-def _reached_first(affinities: sp.csr_array, pair: IntArray) -> BoolArray:
-    """Whether a walker comes to the first of two vertices before the second."""
-    n = affinities.shape[0]
-    codes = np.full(n, -1)
-    codes[pair] = 0, 1
-    degrees = np.asarray(affinities.sum(axis=1)).ravel()
-    steps = sp.csr_array(sp.diags_array(1.0 / np.maximum(degrees, 1e-300)) @ affinities)
-    shares = walked(steps, codes, 2, going_on=1.0 - 1e-9)
-    found: BoolArray = shares[:, 0] >= shares[:, 1]
-    return found
-
-
-def _of_bundles(affinities: sp.csr_array, bundles: IntArray) -> Edges:
-    """Affinities between bundles: sums of those between their sets."""
-    n = len(bundles)
-    member = sp.csr_array((np.ones(n), (np.arange(n), bundles)))
-    joined = sp.csr_array(member.T @ affinities @ member)
-    joined.setdiag(0.0)
-    joined.eliminate_zeros()
-    joined.sort_indices()
-    return Edges.of(joined)
-
-
-def _falling(children: IntArray, heights: FloatArray, n: int) -> FloatArray:
-    """Heights of which none is below that of the node above it."""
-    found = heights.copy()
-    for row in range(len(children) - 1, -1, -1):
-        for child in children[row]:
-            if child >= n:
-                found[child - n] = max(found[child - n], found[row])
-    return found
+    if n > 1:
+        joins.join_near(groups)
+        for group in np.unique(groups).tolist():
+            joins.join_rest(joins.alive_of(groups, group))
+        joins.join_near(np.zeros(n, dtype=np.int64))
+        joins.join_rest(joins.alive)
+        n_sound = len(joins.rows)
+        joins.apart = {}
+        joins.join_near(np.zeros(n, dtype=np.int64))
+        joins.join_rest(joins.alive)
+    else:
+        n_sound = 0
+    children = np.array([row[:2] for row in joins.rows], dtype=np.int64).reshape(-1, 2)
+    heights = np.array([row[2] for row in joins.rows], dtype=np.float64)
+    return GroupTree(n, children, heights, n_sound)
 
 
 @dataclass(frozen=True)
 class Between:
-    """Mean similarity between groups of bundles.
+    """Similarity of sets, of those not compared too: what is above a base of both sets."""
 
-    Pairs that were not compared count as the mean of the least similarities of both sets: they
-    were not among the nearest.
-    """
-
-    bundles: sp.csr_array  # which sets are of each bundle
-    above: sp.csr_array  # similarity of the compared pairs above that of others
-    least: FloatArray  # of each set, half of its least similarity
+    above: sp.csr_array
+    base: FloatArray  # of each set, half of its least similarity
 
     @classmethod
-    def of(cls, similarity: sp.csr_array, links: Links) -> Between:
-        """The means of a graph of sets."""
+    def of(cls, similarity: sp.csr_array) -> Between:
+        """The parts of a symmetric table without a diagonal."""
         n = similarity.shape[0]
-        counts = np.diff(similarity.indptr)
-        rows = np.repeat(np.arange(n), counts)
+        rows = np.repeat(np.arange(n), np.diff(similarity.indptr))
         least = np.full(n, np.inf)
         np.minimum.at(least, rows, similarity.data)
-        least = np.where(np.isfinite(least), least, 0.0) / 2
-        above = similarity.data - least[rows] - least[similarity.indices]
+        base = np.where(np.isfinite(least), least, 0.0) / 2
+        above = similarity.data - base[rows] - base[similarity.indices]
         table = sp.csr_array((above, similarity.indices, similarity.indptr), shape=(n, n))
-        ones = np.ones(n)
-        return cls(sp.csr_array((ones, (links.bundles, np.arange(n)))), table, least)
-
-    def mean(self, one: IntArray, other: IntArray) -> float:
-        """Mean similarity between the sets of some bundles and those of others."""
-        few, many = sorted((self._sets(one), self._sets(other)), key=len)
-        asked = np.zeros(self.above.shape[0])
-        asked[many] = 1.0
-        total = float((self.above[few] @ asked).sum())
-        least = self.least[few].mean() + self.least[many].mean()
-        return total / (len(few) * len(many)) + float(least)
-
-    def _sets(self, bundles: IntArray) -> IntArray:
-        return self.bundles[bundles].indices
+        return cls(table, base)
 
 
-def undivided(tree: GroupTree, is_allowed: Callable[[int], bool]) -> list[int]:
-    """The largest nodes that are allowed, from the left to the right."""
-    found, left = [], [tree.n_leaves + len(tree.children) - 1]
-    while left:
-        node = left.pop()
-        if node < tree.n_leaves or is_allowed(node):
-            found.append(node)
-        else:
-            left += tree.children[node - tree.n_leaves].tolist()[::-1]
-    return found
+@dataclass
+class _Joins:
+    """Clusters of bundles while they are joined; ``rows`` are the joins so far."""
+
+    above: dict[int, dict[int, float]]  # sums, between each two clusters with any
+    base: dict[int, float]  # sums over sets
+    sizes: dict[int, int]  # in sets
+    members: dict[int, int]  # a bundle of each cluster
+    apart: dict[int, set[int]]  # clusters that it must not be joined with
+    rows: list[tuple[int, int, float]] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, between: Between, links: Links) -> _Joins:
+        n, bundles = links.n_bundles, links.bundles
+        member = sp.csr_array((np.ones(len(bundles)), (np.arange(len(bundles)), bundles)))
+        table = sp.coo_array(member.T @ between.above @ member)
+        above: dict[int, dict[int, float]] = {i: {} for i in range(n)}
+        for i, j, value in zip(
+            *(c.tolist() for c in table.coords), table.data.tolist(), strict=True
+        ):
+            if i != j:
+                above[i][j] = value
+        apart: dict[int, set[int]] = {i: set() for i in range(n)}
+        for i, j in links.apart.tolist():
+            apart[i].add(j)
+            apart[j].add(i)
+        base = np.bincount(bundles, between.base, minlength=n).tolist()
+        sizes = np.bincount(bundles, minlength=n).tolist()
+        places = list(range(n))
+        return cls(
+            above, dict(enumerate(base)), dict(enumerate(sizes)), dict(enumerate(places)), apart
+        )
+
+    @property
+    def alive(self) -> list[int]:
+        """Clusters that have not been joined."""
+        return list(self.sizes)
+
+    def alive_of(self, groups: IntArray, group: int) -> list[int]:
+        """Those of one group."""
+        return [i for i in self.sizes if groups[self.members[i]] == group]
+
+    def similarity(self, i: int, j: int) -> float:
+        """Mean similarity between the sets of two clusters."""
+        a, b = self.sizes[i], self.sizes[j]
+        return self.above[i].get(j, 0.0) / (a * b) + self.base[i] / a + self.base[j] / b
+
+    def join_near(self, groups: IntArray) -> None:
+        """Join clusters that were compared, the most similar first, within groups."""
+        waiting = [
+            (-self.similarity(i, j), i, j)
+            for i, near in self.above.items()
+            for j in near
+            if i < j and self._may(i, j, groups)
+        ]
+        heapq.heapify(waiting)
+        while waiting:
+            _, i, j = heapq.heappop(waiting)
+            if i not in self.sizes or j not in self.sizes or not self._may(i, j, groups):
+                continue
+            new = self.join(i, j)
+            for other in self.above[new]:
+                if self._may(new, other, groups):
+                    heapq.heappush(waiting, (-self.similarity(new, other), other, new))
+
+    def _may(self, i: int, j: int, groups: IntArray) -> bool:
+        is_one = groups[self.members[i]] == groups[self.members[j]]
+        return bool(is_one) and j not in self.apart.get(i, ())
+
+    def join_rest(self, clusters: list[int]) -> None:
+        """Join clusters that were not compared, those nearest to others first."""
+        left = sorted(clusters, key=lambda i: (-self.base[i] / self.sizes[i], i))
+        made: list[int] = []
+        for one in left:
+            into = next((i for i in made if one not in self.apart.get(i, ())), None)
+            if into is None:
+                made.append(one)
+            else:
+                made[made.index(into)] = self.join(into, one)
+
+    def join(self, i: int, j: int) -> int:
+        """Make one cluster of two; its number."""
+        self.rows.append((i, j, self.similarity(i, j)))
+        new = len(self.members)
+        near, other = self.above.pop(i), self.above.pop(j)
+        if len(near) < len(other):
+            near, other = other, near
+        for k, value in other.items():
+            near[k] = near.get(k, 0.0) + value
+        near.pop(i, None)
+        near.pop(j, None)
+        for k, value in near.items():
+            theirs = self.above[k]
+            theirs.pop(i, None)
+            theirs.pop(j, None)
+            theirs[new] = value
+        self.above[new] = near
+        for kept in (self.base, self.sizes):
+            kept[new] = kept.pop(i) + kept.pop(j)  # type: ignore[assignment]
+        self.members[new] = self.members[i]
+        if self.apart:
+            self.apart[new] = self.apart.pop(i) | self.apart.pop(j)
+            for k in self.apart[new]:
+                self.apart[k] = self.apart[k] - {i, j} | {new}
+        return new

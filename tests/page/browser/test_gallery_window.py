@@ -5,8 +5,8 @@ from selenium.webdriver.common.keys import Keys
 
 
 def test_every_class_is_there_with_its_sets_and_sizes(window):
-    window.open()
-    assert window.text("#view-gallery .eyebrow") == "4 people or things · 9 albums · 72 photos"
+    window.open_albums()
+    assert window.text("#view-gallery .counts") == "4 people or things · 9 albums · 72 photos"
     assert window.sets_of("cat") == ["day 1", "day 2", "day 3"]
     window.find(".weak", "Only one album")
     is_shown = "[...document.querySelectorAll('.cover img')].every(i => i.naturalWidth > 0)"
@@ -14,7 +14,7 @@ def test_every_class_is_there_with_its_sets_and_sizes(window):
 
 
 def test_search_finds_classes_and_slash_starts_it(window):
-    window.open().press("/")
+    window.open_albums().press("/")
     window.press("astro")
     assert window.text("#view-gallery output") == "1 of 4"
     assert window.sets_of("astronaut")
@@ -24,7 +24,7 @@ def test_search_finds_classes_and_slash_starts_it(window):
 
 
 def test_weak_classes_alone_can_be_shown(window):
-    window.open()
+    window.open_albums()
     window.find(".weak", "Only one album")
     window.click("label.check")
     assert window.sets_of("rocket")
@@ -32,7 +32,7 @@ def test_weak_classes_alone_can_be_shown(window):
 
 
 def test_photos_are_taken_out_and_undo_brings_them_back(window):
-    window.open().click(".set", "day 1")
+    window.open_albums().click(".set", "day 1")
     window.click("dialog .tile")
     window.click("dialog .button", "Remove 1 photo")
     window.find(".toast")
@@ -42,7 +42,7 @@ def test_photos_are_taken_out_and_undo_brings_them_back(window):
 
 
 def test_a_set_is_moved_to_a_class_found_by_typing_and_back_by_ctrl_z(window):
-    window.open()
+    window.open_albums()
     window.click(".set[aria-label*='album of cat']", "day 2")
     window.click("dialog .button", "Move to someone")
     window.find("dialog.chooser input").send_keys("coff", Keys.ARROW_DOWN, Keys.ENTER)
@@ -56,7 +56,7 @@ def test_a_set_is_moved_to_a_class_found_by_typing_and_back_by_ctrl_z(window):
 
 
 def test_a_set_is_forgotten_undone_redone_and_the_journal_says_so(window):
-    window.open()
+    window.open_albums()
     window.click(".set[aria-label*='album of astronaut']", "day 3")
     window.click("dialog .button", "Remove this album")
     window.until("document.querySelectorAll('.set[aria-label*=\"astronaut\"]').length === 2")
@@ -74,7 +74,7 @@ def test_a_set_is_forgotten_undone_redone_and_the_journal_says_so(window):
 
 
 def test_dialogs_keep_the_focus_and_give_it_back(window):
-    window.open()
+    window.open_albums()
     first = window.find(".set")
     window.run("arguments[0].focus()", first)
     window.press(Keys.ENTER)
@@ -90,10 +90,10 @@ def test_dialogs_keep_the_focus_and_give_it_back(window):
 def test_a_second_window_follows(window):
     from tests.page.browser.window import Window
 
-    window.open()
+    window.open_albums()
     first = window.driver.current_window_handle
     window.driver.switch_to.new_window("window")
-    other = Window(window.driver, window.address).open()
+    other = Window(window.driver, window.address).open_albums()
     second = window.driver.current_window_handle
     try:
         window.driver.switch_to.window(first)

@@ -3,7 +3,10 @@
 import zipfile
 from threading import Event
 
+import numpy as np
+from PIL import Image
 from tests.page.browser.real_photos import cuts, write_set
+from tests.page.page_server import uploaded
 
 from setwise.page import identify
 
@@ -24,7 +27,7 @@ for (const type of ['dragenter', 'dragover', 'drop'])
 def undo(window, n_sets=9):
     window.click("#undo")
     window.until(
-        "document.querySelector('#view-gallery .eyebrow').textContent"
+        "document.querySelector('#view-gallery .counts').textContent"
         f".includes('{n_sets} albums')"
     )
 
@@ -58,6 +61,7 @@ def test_an_answer_is_accepted_without_the_photos_out_of_place_and_undone(window
     window.click(".answer .button", "Yes, add to cat")
     window.find(".done-words", "Added to cat")
     window.click("nav a", "Gallery")
+    window.fill("#shown-as", "albums")
     window.find(".set[aria-label*='7 photos']")
     assert len(window.sets_of("cat")) == 4
     undo(window)
@@ -79,6 +83,7 @@ def test_an_unknown_set_becomes_a_class_of_its_own(window, probes):
     window.choose_class("<b>coins</b>")  # which is a name, and no markup
     window.find(".done-words", "Added to <b>coins</b>")
     window.click("nav a", "Gallery")
+    window.fill("#shown-as", "albums")
     assert len(window.sets_of("<b>coins</b>")) == 1
     undo(window)
 
@@ -161,6 +166,7 @@ def test_a_zip_of_folders_is_several_sets_and_hostile_names_are_text(window, tmp
     window.click(".answer .button", "Yes, add to cat")
     window.find(".done-words", "Added to cat")
     window.click("nav a", "Gallery")
+    window.fill("#shown-as", "albums")
     assert any("onerror" in name for name in window.sets_of("cat"))
     undo(window)
 
@@ -186,8 +192,26 @@ def test_more_than_50_mb_is_refused_before_it_is_sent(window, tmp_path):
         file.truncate(51_000_000)
     window.open("identify")
     send(window, large)
-    assert "at most 50 MB" in window.find("#view-identify > .notice").text
-    assert not window.sees(".question-card")
+    assert "at most 50 MB" in window.find(".question-card .notice").text
+    assert window.complaints() == []  # no request was refused, as none was made
+    window.click(".question-card .button", "Close")
+
+
+def test_large_photos_are_made_smaller_before_they_are_sent(window, tmp_path, served):
+    rng = np.random.default_rng(0)
+    noise = rng.integers(0, 255, (2000, 3000, 3), dtype=np.uint8)  # which hardly shrinks
+    for i in range(6):
+        Image.fromarray(np.roll(noise, i, axis=0)).save(tmp_path / f"{i}.png")
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) > 100e6
+    window.open("identify")
+    window.driver.find_element("id", "choose-folder").send_keys(str(tmp_path))
+    window.until("document.querySelector('.answer .words')", "an answer")
+    newest = max(uploaded(served), key=lambda folder: folder.stat().st_mtime)
+    kept = list(newest.glob("*.jpg"))
+    assert len(kept) == 6
+    with Image.open(kept[0]) as photo:
+        assert max(photo.size) == 1600
+    window.click(".question-card .close")
 
 
 def test_what_holds_no_photo_is_refused_in_words(window, tmp_path):

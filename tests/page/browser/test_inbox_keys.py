@@ -6,6 +6,7 @@ from urllib.request import urlopen
 
 import pytest
 from selenium.webdriver.common.keys import Keys
+from tests.page.browser.conftest import settle
 from tests.page.browser.window import Window
 
 ROWS = "return [...document.querySelectorAll('.inbox .name')].map((name) => name.textContent)"
@@ -22,6 +23,7 @@ def window(driver, served):
     for row in served.get("/api/v1/inbox").json()["rows"]:
         if row["decided"] is not None:  # by an earlier test
             served.post(f"/api/v1/inbox/{row['id']}/decide", {"label": None})
+    settle(served)
     window = Window(driver, served.address).open("inbox")
     window.until("document.querySelectorAll('.inbox tr.done, .inbox tr.decided').length === 6")
     window.until("document.querySelector('#view-inbox .lead').textContent.includes('decide')")
@@ -105,10 +107,12 @@ def test_files_are_copied_only_after_a_question_that_says_what_will_happen(windo
     window.click(".actions .button", "Accept sure ones")
     window.click("dialog.sheet .button", "Accept")
     window.find(".toast", "accepted")
+    window.click(".menu summary")
     window.click(".actions .button", "Copy files")
     assert "Nothing is overwritten" in window.find("dialog.question").text
     window.click("dialog .button", "Cancel")
     assert not list(into.iterdir())
+    window.click(".menu summary")
     window.click(".actions .button", "Copy files")
     window.click("dialog .button", "Copy")
     window.find(".toast", "Copied")

@@ -24,7 +24,7 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(window, 
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
 def test_axe_finds_nothing_serious_in_dialogs(window, scheme, width):
     window.show_in(scheme)
-    window.open("gallery", width).click(".set")
+    window.open_albums(width).click(".set")
     window.find("dialog.one-set .tile")
     assert window.serious() == []
     window.click("dialog .button", "Move to someone")

@@ -5,6 +5,7 @@ from threading import Event
 
 import pytest
 from selenium.webdriver.common.keys import Keys
+from tests.page.browser.conftest import settle
 from tests.page.browser.real_photos import cuts, write_set
 from tests.page.browser.test_identifying import DROP, send
 from tests.page.browser.test_inbox_keys import CHOSEN, decision
@@ -24,6 +25,7 @@ def sorting(driver, served):
     for row in served.get("/api/v1/inbox").json()["rows"]:
         if row["decided"] is not None:
             served.post(f"/api/v1/inbox/{row['id']}/decide", {"label": None})
+    settle(served)
     window = Window(driver, served.address).open("inbox")
     window.until("document.querySelectorAll('.inbox tr.done').length === 6", "all rows")
     yield window

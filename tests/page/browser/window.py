@@ -46,7 +46,13 @@ class Window:
         resize(self.driver, width)
         self.driver.get("about:blank")
         self.driver.get(f"{self.address}/#{view}")
-        self.until("document.querySelectorAll('.class').length > 0", "the gallery")
+        self.until("document.querySelectorAll('.person, .class').length > 0", "the gallery")
+        return self
+
+    def open_albums(self, width: int = 1200) -> Window:
+        """The gallery with all albums."""
+        self.open("gallery", width).fill("#shown-as", "albums")
+        self.until("document.querySelectorAll('.class').length > 0", "the albums")
         return self
 
     def show_in(self, scheme: str) -> None:

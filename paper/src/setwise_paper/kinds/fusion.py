@@ -74,9 +74,20 @@ class FusionSection(Section):
     template: ClassVar[str] = "sections/fusion.html.jinja"
 
     def tabulate(self) -> Iterator[Words]:
-        """The accuracies of all dimensionalities."""
+        """The accuracies of all dimensionalities, and by the largest that is fused."""
         columns = ("fusion", "paper", "ours", "difference", "p", "fit", "a probe")
         yield self.experiment.title, columns, [accuracy_cells(row) for row in self.rows]
+        places = sorted({x for curve in self.curves for x in curve.x})
+        if len(places) > 1:
+            by_place = [dict(zip(curve.x, curve.mean, strict=True)) for curve in self.curves]
+            yield (
+                "Accuracy by the largest dimensionality that is fused",
+                ("fusion", *(f"{place:g}" for place in places)),
+                [
+                    (curve.name, *(f"{of[x]:.1f}" if x in of else "" for x in places))
+                    for curve, of in zip(self.curves, by_place, strict=True)
+                ],
+            )
 
     def for_template(self, pictures_of: PicturesOf) -> Mapping[str, Any]:
         """The figure."""

@@ -272,10 +272,10 @@ class WrongProbe:
 
 @dataclass(frozen=True)
 class Tile:
-    """One image of the probe: whom it speaks for (``"answer"``, ``"other"``, ``""``)."""
+    """One image of the probe: what it supports (``"answer"``, ``"other"``, ``""``)."""
 
     image: int
-    speaks_for: str
+    supports: str
     words: str
 
 
@@ -318,8 +318,8 @@ class ProbePage:
 
     @property
     def n_doubtful(self) -> int:
-        """How many of the images shown speak for another class."""
-        return sum(tile.speaks_for == "other" for tile in self.tiles)
+        """How many of the images shown support another class."""
+        return sum(tile.supports == "other" for tile in self.tiles)
 
 
 def probe_pages(

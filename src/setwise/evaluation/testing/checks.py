@@ -158,8 +158,8 @@ def easy_sets_are_labelled_rightly(classifier: Any) -> None:
             fitted = fit(classifier, problem)
             found = answers(fitted, problem.probes)
         require_equal(found["predict"], problem.truth, f"labels of easy sets (seed {seed})")
-        told = [f"{w.category.__name__}: {w.message}" for w in caught]
-        require(not told, f"{len(told)} warnings on easy sets: {' '.join(told[:1])}")
+        texts = [f"{w.category.__name__}: {w.message}" for w in caught]
+        require(not texts, f"{len(texts)} warnings on easy sets: {' '.join(texts[:1])}")
         own = fitted.predict(problem.gallery)
         require_equal(own, problem.labels, "labels of the gallery's own sets")
 

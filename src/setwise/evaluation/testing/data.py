@@ -118,12 +118,12 @@ def require_same(
     require_equal(found["predict"], expected["predict"], f"labels {what}")
     for method in sorted(set(expected) - {"predict"}):
         one, other = np.asarray(found[method]), np.asarray(expected[method])
-        told = f"{method} {what}: expected"
-        require(one.shape == other.shape, f"{told} shape {other.shape}, got {one.shape}.")
+        shown = f"{method} {what}: expected"
+        require(one.shape == other.shape, f"{shown} shape {other.shape}, got {one.shape}.")
         largest = np.abs(other[np.isfinite(other)]).max(initial=0.0)
         is_close = np.isclose(one, other, rtol=0.0, atol=tolerance * largest)
         for i in map(tuple, np.argwhere(~is_close).tolist()):
-            require(False, f"{told} {other[i]!r} at {i}, got {one[i]!r}.")
+            require(False, f"{shown} {other[i]!r} at {i}, got {one[i]!r}.")
 
 
 def require_valid(fitted: Any, sets: Any, what: str) -> None:
@@ -136,13 +136,13 @@ def require_valid(fitted: Any, sets: Any, what: str) -> None:
     require(np.isin(labels, fitted.classes_).all(), f"{what}: {_short(labels)} are no classes.")
     require(np.isfinite(scores).all(), f"{what}: decision_function gives {_short(scores)}.")
     if "predict_proba" in found:
-        proba, told = found["predict_proba"], f"{what}: predict_proba"
+        proba, shown = found["predict_proba"], f"{what}: predict_proba"
         is_table = np.shape(proba) == (len(sets), len(fitted.classes_))
-        require(is_table, f"{told} has shape {np.shape(proba)}.")
-        require(np.isfinite(proba).all(), f"{told} gives {_short(proba)}.")
-        require(np.min(proba) >= 0, f"{told} is negative: {_short(proba)}.")
+        require(is_table, f"{shown} has shape {np.shape(proba)}.")
+        require(np.isfinite(proba).all(), f"{shown} gives {_short(proba)}.")
+        require(np.min(proba) >= 0, f"{shown} is negative: {_short(proba)}.")
         error = np.abs(np.sum(proba, axis=1) - 1).max()
-        require(error <= 1e-12, f"{told} sums to one only up to {error:.2g}.")
+        require(error <= 1e-12, f"{shown} sums to one only up to {error:.2g}.")
 
 
 def raised(call: Callable[[], object]) -> Exception | None:

@@ -134,12 +134,12 @@ WANTED = r"[Ee]xpected|\bmust\b|\brequires\b|\bbut (set|the gallery)\b"
 
 def _require_clear(message: str, method: str, what: str, *hints: str) -> None:
     """Fail unless a message is one line with its owner, the expectation and hints."""
-    told = f"{what} is refused with {message!r}"
-    require(re.search(rf"\w\.{method}: ", message), f"{told}, not beginning with X.{method}: .")
-    require(re.search(WANTED, message), f"{told}, without what was expected.")
-    require("\n" not in message, f"{told}, in more than one line.")
+    text = f"{what} is refused with {message!r}"
+    require(re.search(rf"\w\.{method}: ", message), f"{text}, not beginning with X.{method}: .")
+    require(re.search(WANTED, message), f"{text}, without what was expected.")
+    require("\n" not in message, f"{text}, in more than one line.")
     for hint in hints:
-        require(hint in message, f"{told}: no {hint!r} in it.")
+        require(hint in message, f"{text}: no {hint!r} in it.")
 
 
 def _require_refused(classifier: Any, cases: dict[str, tuple[Any, ...]]) -> None:

@@ -52,6 +52,12 @@ class Corrections:
         """These items are one, the others are one, and the two are not the same."""
         return self.same(keys).same(others)  # settled groups are never joined
 
+    def split(self, keys: Sequence[str], others: Sequence[str]) -> Corrections:
+        """These items, which were in one group with the others, are one of their own."""
+        gone = set(keys)
+        freed = replace(self, groups={k: n for k, n in self.groups.items() if k not in gone})
+        return freed.same(others).same(keys)
+
     def out(self, keys: Sequence[str], others: Sequence[str]) -> Corrections:
         """The others are one, and these items, whoever they are, are not of them."""
         gone = set(keys)

@@ -4,7 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel, Field
 
-from setwise.page.payload import Body, LeftOut, Place, RequestLimits, Word
+from setwise.page.bodies import Body, Place, Word
+from setwise.page.payload import Box, LeftOut, RequestLimits
 
 
 class Folder(BaseModel):
@@ -27,9 +28,7 @@ class StartItem(BaseModel):
     """A face, a photo or an album."""
 
     name: str
-    box: tuple[float, float, float, float] | None = Field(
-        description="Left, top, width and height of a face, as shares of its photo."
-    )
+    box: Box | None = Field(description="The face in its photo, where it is of one.")
 
 
 class Stack(BaseModel):

@@ -11,14 +11,16 @@ from setwise._support.text import printable
 from setwise.errors import reject
 from setwise.page.answers import counted
 from setwise.page.arriving import UPLOAD, received_files
+from setwise.page.bodies import Body
 from setwise.page.depends import FOR_EVER, PICTURES, Place, ServerState, Side
-from setwise.page.payload import Body, LeftOut, RequestLimits
+from setwise.page.payload import LeftOut, RequestLimits
 from setwise.page.pictures import from_file
 from setwise.page.start import payload
-from setwise.page.start.kinds import KINDS, UNKNOWN_LABEL
+from setwise.page.start.items import UNKNOWN_LABEL
+from setwise.page.start.kinds import KINDS
 from setwise.page.start.table import Heap, Start
 
-router = APIRouter(prefix="/start", tags=["start"])
+router = APIRouter(prefix="/api/v1/start", tags=["start"])
 
 
 def table_of(app: ServerState) -> Start:
@@ -61,7 +63,7 @@ def begin(app: ServerState, table: Table, body: payload.BeginBody) -> payload.To
 @router.post("/photos", status_code=202, openapi_extra=UPLOAD)
 async def upload(app: ServerState, table: Table, request: Request) -> payload.Told:
     """Send photos; more may follow, before they are read."""
-    received = await received_files(app, request, app.temporary)
+    received = await received_files(app, request, app.ready_arrivals())
     try:
         n_files = await run_in_threadpool(
             received.keep, app.heap_uploads, app.settings.limits.heap_bytes
@@ -129,6 +131,14 @@ def different(table: Table, body: payload.PairBody) -> payload.Told:
     return payload.Told(words="Two groups are not the same.")
 
 
+@router.post("/split")
+def split(table: Table, body: payload.PairBody) -> payload.Told:
+    """Make items of a group, which is all the others, a group of their own."""
+    gone, rest = (table.keys(body.run, items) for items in (body.items, body.others))
+    table.correct("a group is two", table.said.split(gone, rest))
+    return payload.Told(words="A group is two.")
+
+
 @router.post("/out")
 def out(table: Table, body: payload.PairBody) -> payload.Told:
     """Take items out of a group, which is all the others."""
@@ -167,7 +177,7 @@ def _payload(app: ServerState, table: Start) -> payload.Start:
     heap, said = table.heap, table.said
     groups, unsure = ([], []) if heap is None else heap.stacks(said)
     items = [] if heap is None else heap.items
-    missing = {name: kind.missing() for name, kind in KINDS.items()}
+    missing = {name: make().missing() for name, make in KINDS.items()}
     return payload.Start(
         run="" if heap is None else heap.run,
         state=table.state,  # type: ignore[arg-type]

@@ -19,10 +19,12 @@ from setwise._support.files import write_whole
 from setwise._support.parallel import quiet
 from setwise._support.types import IntArray
 from setwise.errors import SetwiseError, SetwiseWarning, reject
+from setwise.gallery.journal import PHOTOS
 from setwise.page.answers import counted
 from setwise.page.commands import ConflictError
 from setwise.page.start.corrections import Corrections, Stack, stacks
-from setwise.page.start.kinds import Item, Kind, kind_of
+from setwise.page.start.items import Item, Kind
+from setwise.page.start.kinds import kind_of
 
 logger = logging.getLogger("setwise")
 
@@ -41,6 +43,7 @@ class Heap:
 
     kind_name: str
     folder: Path
+    kind: Kind
     items: list[Item] = field(default_factory=list)
     labels: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     alike: list[tuple[int, int]] = field(default_factory=list)  # items of two stacks
@@ -48,11 +51,6 @@ class Heap:
     run: str = field(default_factory=lambda: secrets.token_hex(6))
     done: int = 0
     total: int = 0
-
-    @property
-    def kind(self) -> Kind:
-        """How it is sorted."""
-        return kind_of(self.kind_name)
 
     @property
     def keys(self) -> list[str]:
@@ -76,8 +74,10 @@ class Start:
         home: Path,
         told: Callable[[], None],
         is_busy: Callable[[], bool] = lambda: False,
+        check: Callable[[Path], object] = lambda _: None,  # that a folder is open
     ) -> None:
         self.gallery, self.home, self.told, self.is_busy = gallery, home, told, is_busy
+        self.check_folder = check
         self.state, self.error = "empty", ""
         self.heap: Heap | None = None
         self.said = Corrections()
@@ -96,8 +96,9 @@ class Start:
             said = json.loads((self.home / FILE).read_text(encoding="utf-8"))
             folder, kind = Path(said["folder"]), str(said["kind"])
             self.said = Corrections.of_dict(said)
+            self.check_folder(folder)  # which the server before was allowed to read
             if folder.is_dir() and kind_of(kind).missing() is None:
-                self.heap, self.state = Heap(kind, folder), "reading"
+                self.heap, self.state = Heap(kind, folder, kind_of(kind)), "reading"
         self._thread.start()
 
     def close(self) -> None:
@@ -113,7 +114,8 @@ class Start:
             reject(missing)
         if not kind_of(kind).count(folder):
             reject(f"There is no photo and no clip in {folder}. Choose another folder.")
-        self.heap, self.state, self.error = Heap(kind, folder), "reading", ""
+        self.heap = Heap(kind, folder, kind_of(kind))
+        self.state, self.error = "reading", ""
         self._write()
         self._tell()
 
@@ -302,6 +304,7 @@ class Start:
         with quiet("", SetwiseWarning):
             gallery = heap.kind.gallery(heap.items, who)
         gallery.save(self.gallery)
+        write_whole(self.home / PHOTOS, json.dumps([str(heap.folder)]))
         (self.home / FILE).unlink(missing_ok=True)
         self.state, self._wants_gallery = "made", False
         self.told()

@@ -3,9 +3,9 @@
 import { get } from "./api.js";
 import { curveFigure } from "./curve.js";
 import { chooseClass } from "./dialogs.js";
-import { button, el, photo } from "./dom.js";
+import { button, el, photo, spoken } from "./dom.js";
 import { photoTiles } from "./set_dialog.js";
-import { command, current } from "./state.js";
+import { command, current } from "./store.js";
 import { term } from "./terms.js";
 import { treeSection } from "./tree.js";
 import { counted, lookWords, percent, voteWords } from "./words.js";
@@ -15,13 +15,6 @@ const PAIRS_SHOWN = 8,
   CURVE_MS = 2000,
   CURVE_TRIES = 60,
   UNLIKE = "It looks unlike the other photos of this album.";
-
-/** Words with the label set apart, where they hold it. */
-export const spoken = (words, label) => {
-  const at = label ? words.indexOf(label) : -1;
-  if (at < 0) return [words];
-  return [words.slice(0, at), el("b", { class: "first" }, label), words.slice(at + label.length)];
-};
 
 const rank = (i) => ["first", "second"][i] ?? "other";
 
@@ -158,27 +151,34 @@ const curveOf = (id, k, answer) => {
   return place;
 };
 
+/** Add the album of an answer, without what does not belong; whether it was done. */
+export const enroll = (id, k, answer, label, without = answer.outliers) =>
+  command(
+    "enroll",
+    { job: id, answer: k, label, without },
+    {
+      name: answer.set.name,
+      n_images: answer.set.n_images - without.length,
+      cover: answer.photos.find((one) => !without.includes(one.image))?.url,
+    },
+  );
+
 /** What can be done with an answer: accept, correct, a new class, all without the marked photos. */
 const actions = (id, k, answer, marked, onSplit) => {
   const done = el("p", { class: "done-words", role: "status" });
   const row = el("div", { class: "actions" });
-  const enroll = async (label) => {
+  const give = async (label) => {
     if (label === null) return;
     for (const one of row.children) one.disabled = true;
     done.textContent = `Adding to ${label}…`;
-    const isDone = await command("enroll", {
-      job: id,
-      answer: k,
-      label,
-      without: [...marked].sort((a, b) => a - b),
-    });
+    const isDone = await enroll(id, k, answer, label, [...marked].sort((a, b) => a - b));
     for (const one of row.children) one.disabled = false;
     done.textContent = isDone ? `✓ Added to ${label}.` : "";
     row.hidden = isDone;
   };
   const likely = answer.candidates;
   const best = answer.label ?? answer.most_like ?? null;
-  const pick = (title, options) => async () => enroll(await chooseClass(title, { likely, ...options }));
+  const pick = (title, options) => async () => give(await chooseClass(title, { likely, ...options }));
   const correct = button("No, it is…", pick("Who or what is it?", { without: [best] }));
   const newClass = (properties) =>
     button(
@@ -186,7 +186,7 @@ const actions = (id, k, answer, marked, onSplit) => {
       pick("Who or what is new?", { hint: "Type a name that is not there yet." }),
       properties,
     );
-  const accept = (words, properties) => best !== null && button(words, () => enroll(best), properties);
+  const accept = (words, properties) => best !== null && button(words, () => give(best), properties);
   const primary = { class: "button primary" };
   const buttons = answer.parts.length
     ? [

@@ -21,10 +21,11 @@ const sentenceOf = (status, text) => {
   return `The server refused this (${status}).`;
 };
 
-const call = async (method, path, body) => {
-  const options = { method, headers: {}, credentials: "same-origin", cache: "no-cache" };
+const call = async (method, path, body, headers = {}) => {
+  /** @type {RequestInit} */
+  const options = { method, headers: { ...headers }, credentials: "same-origin", cache: "no-cache" };
   if (body !== undefined) {
-    options.headers["Content-Type"] = "application/json";
+    options.headers = { ...headers, "Content-Type": "application/json" };
     options.body = JSON.stringify(body);
   }
   let response, text;
@@ -39,7 +40,8 @@ const call = async (method, path, body) => {
 };
 
 export const get = (path) => call("GET", path);
-export const post = (path, body = {}) => call("POST", path, body);
+export const post = (path, body = {}, headers = {}) => call("POST", path, body, headers);
+export const put = (path, body = {}) => call("PUT", path, body);
 export const remove = (path) => call("DELETE", path);
 
 /** Send files; `onProgress(share)` hears how much is through. `stop()` breaks it off. */

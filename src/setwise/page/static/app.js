@@ -4,14 +4,16 @@ import * as gallery from "./gallery.js";
 import * as history from "./history.js";
 import * as identify from "./identify.js";
 import * as inbox from "./inbox.js";
+import * as person from "./person.js";
 import * as startView from "./start.js";
 import { isTyping, byId } from "./dom.js";
 import { keysDialog } from "./dialogs.js";
 import { droppedFiles } from "./drop.js";
-import { follow, redo, refresh, subscribe, undo, ways } from "./state.js";
+import { begin, redo, subscribe, undo, ways } from "./store.js";
 import { explainTerms } from "./terms.js";
 
-const VIEWS = { gallery, identify, inbox, history, start: startView };
+const VIEWS = { gallery, person, identify, inbox, history, start: startView };
+const WITHIN = { person: "gallery" }; // views that are a part of another
 let shown = null;
 
 const viewOf = (hash) => {
@@ -26,10 +28,11 @@ const show = (isFirst = false) => {
   if (name === shown) return VIEWS[name].show?.();
   shown = name;
   for (const other of Object.keys(VIEWS)) byId(`view-${other}`).hidden = other !== name;
-  for (const link of document.querySelectorAll(".bar nav a")) {
-    if (link.hash === `#${name}`) link.setAttribute("aria-current", "page");
+  for (const link of /** @type {NodeListOf<HTMLAnchorElement>} */ (document.querySelectorAll(".bar nav a"))) {
+    if (link.hash === `#${WITHIN[name] ?? name}`) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
+  /** @type {HTMLElement | null} */
   const title = byId(`view-${name}`).querySelector("h1");
   document.title = `${title?.textContent ?? name} · setwise`;
   VIEWS[name].show?.();
@@ -42,6 +45,17 @@ const showGallery = (now) => {
   byId("file").textContent = now.file.split(/[\\/]/).at(-1);
   byId("to-inbox").hidden = !now.inbox;
   showWays();
+};
+
+const inSeconds = (seconds) => (seconds > 1.5 ? ` ${Math.round(seconds)} s` : "");
+
+const showBusy = ({ n, isLearning, learntBy }) => {
+  const badge = byId("busy");
+  badge.hidden = !n && !isLearning;
+  if (badge.hidden) return;
+  const left = learntBy ? inSeconds(learntBy - Date.now() / 1000) : "";
+  badge.textContent = n ? "Saving…" : `Learning…${left}`;
+  badge.title = n ? "" : "The change is there. What the gallery answers is being fitted to it.";
 };
 
 const showWays = () => {
@@ -77,9 +91,7 @@ for (const [name, view] of Object.entries(VIEWS)) view.start(byId(`view-${name}`
 explainTerms();
 subscribe("gallery", showGallery);
 subscribe("ways", showWays);
-subscribe("busy", (n) => {
-  byId("busy").hidden = n === 0;
-});
+subscribe("busy", showBusy);
 subscribe("offline", (sentence) => {
   byId("offline").hidden = !sentence;
   byId("offline").textContent = sentence ? `${sentence} What you see may be old.` : "";
@@ -107,10 +119,10 @@ window.addEventListener("drop", async (event) => {
   mark(-depth);
   if (!holdsFiles(event)) return;
   const files = droppedFiles(event.dataTransfer);
-  document.querySelectorAll("dialog[open]").forEach((dialog) => dialog.close());
+  for (const dialog of /** @type {NodeListOf<HTMLDialogElement>} */ (document.querySelectorAll("dialog[open]"))) dialog.close();
   if (document.body.classList.contains("starting")) return startView.send(await files);
   location.hash = "#identify";
   identify.send(await files);
 });
-refresh().then(follow);
+begin();
 show(true);

@@ -1,13 +1,13 @@
 // Questions in <dialog>s: who is it, are you sure, which keys.
 
 import { add, button, el, photo } from "./dom.js";
-import { knownNames } from "./state.js";
+import { knownNames } from "./store.js";
 import { counted, folded, percent } from "./words.js";
 
 /** Show a dialog; resolves with what was chosen, or null. Focus goes back where it was. */
 export const ask = (dialog) =>
   new Promise((resolve) => {
-    const before = document.activeElement;
+    const before = /** @type {HTMLElement | null} */ (document.activeElement);
     let answer = null;
     dialog.choose = (value) => {
       answer = value;
@@ -108,9 +108,7 @@ export const chooseClass = (title, { without = [], typed = "", hint = "", likely
   const fill = () => {
     const name = field.value.trim();
     const found = matching(name, without, likely);
-    const coverOf = ({ sets }) =>
-      sets[0]?.shown ? `/api/v1/sets/${encodeURIComponent(sets[0].id)}/images/0` : null;
-    const known = found.map((one) => [one.name, noteOf(one), coverOf(one)]);
+    const known = found.map((one) => [one.name, noteOf(one), one.cover ?? null]);
     // Enter takes an exact name or the new one, never one that only begins so.
     const nExact = name ? found.filter((one) => folded(one.name) === folded(name)).length : 0;
     const isThere = knownNames().some((one) => one.name === name);
@@ -151,6 +149,7 @@ export const chooseClass = (title, { without = [], typed = "", hint = "", likely
   return answer;
 };
 
+/** @type {[string, [string, string][]][]} */
 const KEYS = [
   [
     "Everywhere",
@@ -171,6 +170,7 @@ const KEYS = [
       ["1 – 9", "choose a candidate"],
       ["c", "choose another name, or a new one"],
       ["p", "all photos of the album"],
+      ["s a", "choose this row, all rows"],
       ["x", "take this decision back"],
       ["u", "undo what was done last"],
     ],

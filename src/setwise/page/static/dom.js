@@ -31,6 +31,13 @@ export const add = (element, ...children) => put(element, {}, children);
 export const button = (words, act, properties = {}) =>
   el("button", { type: "button", class: "button", ...properties, on: { click: act } }, words);
 
+/** Words with the label set apart, where they hold it. */
+export const spoken = (words, label) => {
+  const at = label ? words.indexOf(label) : -1;
+  if (at < 0) return [words];
+  return [words.slice(0, at), el("b", { class: "first" }, label), words.slice(at + label.length)];
+};
+
 /** A thumbnail that is loaded when it comes near. */
 export const thumb = (url, alt = "", properties = {}) => {
   const image = el("img", {
@@ -53,6 +60,7 @@ export const sized = (url, side) => `${url}${url.includes("?") ? "&" : "?"}side=
 /** A photo to be looked at: large enough for a sharp screen. */
 export const photo = (url, alt = "", properties = {}) => thumb(sized(url, 320), alt, properties);
 
+/** @type {(id: string) => any} */
 export const byId = (id) => document.getElementById(id);
 
 /** Whether letters typed now are meant for a field, or for an open dialog. */

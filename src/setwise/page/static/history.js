@@ -2,9 +2,10 @@
 
 import { get } from "./api.js";
 import { button, byId, el } from "./dom.js";
-import { command, current, subscribe } from "./state.js";
+import { current, redoCommand, subscribe, undoCommand } from "./store.js";
 import { time } from "./words.js";
 
+/** @type {any} */
 let parts = null;
 
 const entry = (one, isNext) =>
@@ -13,7 +14,7 @@ const entry = (one, isNext) =>
     { class: one.undone ? "undone" : null },
     el("time", {}, time(one.time)),
     el("p", {}, one.words, one.undone && el("small", {}, " · undone")),
-    isNext && button("Undo", () => command("undo"), { "aria-label": `Undo: ${one.words}` }),
+    isNext && button("Undo", undoCommand, { "aria-label": `Undo: ${one.words}` }),
   );
 
 const fill = async () => {
@@ -36,7 +37,7 @@ export const start = (view) => {
   parts = {
     list: el("ol", { class: "history", reversed: true }),
     empty: el("p", { class: "lead none", hidden: true }, "Nothing has been changed yet."),
-    redo: button("Redo", () => command("redo"), { class: "button", hidden: true }),
+    redo: button("Redo", redoCommand, { class: "button", hidden: true }),
   };
   view.append(
     el(

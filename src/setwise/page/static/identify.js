@@ -1,23 +1,25 @@
 // Identify: send photos, watch the work, read the answers.
 
 import { Refused, get, post, remove, upload } from "./api.js";
-import { answerArticle } from "./answer.js";
-import { button, el } from "./dom.js";
+import { answerArticle, enroll } from "./answer.js";
+import { button, byId, el, photo } from "./dom.js";
 import { chosenFiles } from "./drop.js";
-import { current } from "./state.js";
+import { smaller } from "./sending.js";
+import { current, questionVersions, subscribe, untilItIsBack } from "./store.js";
 import { term } from "./terms.js";
 import { warn } from "./toast.js";
 import { counted, duration, size, time } from "./words.js";
 
-const POLL_MS = 250,
-  AWAY_MS = 700; // between two tries while the server is away
-const SENDING = { name: "sending", words: "Sending the photos" };
+const SENDING = { name: "sending", words: "Sending the photos" },
+  SHRINKING = { name: "shrinking", words: "Making large photos smaller" },
+  MOST_AT_ONCE = 4; // photos that are made smaller at the same time
+/** @type {any} */
 let parts = null;
 
+/** Why these files cannot be sent, once large photos were made smaller. */
 const refusal = (files) => {
   const bytes = files.reduce((sum, { file }) => sum + file.size, 0);
   const { upload_bytes: mostBytes = Infinity, files: mostFiles = Infinity } = current()?.limits ?? {};
-  if (!files.length) return "There are no files in that.";
   if (files.length > mostFiles)
     return `These are ${counted(files.length, "file")}; at most ${mostFiles.toLocaleString("en")} can be sent at once. Send fewer.`;
   if (bytes > mostBytes)
@@ -85,11 +87,32 @@ class Question {
     await this.watch();
   }
 
+  /** Large photos are made smaller on the way: galleries look at them much smaller. */
+  async shrink() {
+    const small = [...this.files];
+    let n = 0;
+    const next = async (i) => {
+      if (i >= small.length || this.isOver) return;
+      small[i] = await smaller(this.files[i]);
+      n += 1;
+      this.status.textContent = "Making large photos smaller…";
+      this.steps.replaceChildren(stepItem({ ...SHRINKING, state: "working", done: n, total: small.length }));
+      await next(i + MOST_AT_ONCE);
+    };
+    await Promise.all(Array.from({ length: MOST_AT_ONCE }, (_, i) => next(i)));
+    if (this.isOver) throw new Refused("Cancelled.", -1);
+    const sentence = refusal(small);
+    if (sentence) throw new Refused(sentence, 413);
+    return small;
+  }
+
   async send() {
+    this.element.dataset.sending = true;
+    const files = await this.shrink();
     for (;;) {
       this.showSending(0);
       this.element.dataset.sending = true;
-      this.sending = upload("/api/v1/identify", this.files, (share) => this.showSending(share));
+      this.sending = upload("/api/v1/identify", files, (share) => this.showSending(share));
       try {
         ({ id: this.id } = await this.sending.answer);
         return;
@@ -104,8 +127,10 @@ class Question {
     }
   }
 
+  /** Look whenever the server tells that something has changed. */
   async watch() {
     while (!this.isOver) {
+      const version = questionVersions()[this.id];
       try {
         const job = await get(`/api/v1/identify/${encodeURIComponent(this.id)}`);
         if (this.isOver) return;
@@ -117,13 +142,13 @@ class Question {
         if (error.status !== 0) throw error;
         await this.untilItIsBack("The answer comes when it is back.");
       }
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      await changed(this.id, version);
     }
   }
 
   async untilItIsBack(words) {
     this.status.textContent = `The server does not answer. ${words}`;
-    while (!this.isOver && !(await isThere())) await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
+    await untilItIsBack(() => this.isOver);
     if (this.isOver) throw new Refused("Cancelled.", -1);
   }
 
@@ -162,7 +187,13 @@ class Question {
     );
     if (leftOut.length) this.element.append(leftOutNote(leftOut));
     this.element.append(
-      el("p", { class: "small" }, el("a", { href: `#identify/${job.id}` }, "The address of this answer")),
+      el(
+        "p",
+        { class: "small keep" },
+        el("a", { href: `#identify/${job.id}` }, "The address of this answer"),
+        " · ",
+        el("a", { href: `/api/v1/identify/${job.id}/report.html`, download: "answers.html" }, "Keep it as a file"),
+      ),
       this.closer(),
     );
     const title = this.element.querySelector("h2");
@@ -242,6 +273,23 @@ class Question {
 }
 
 const cards = new Map(); // by the id of their question
+const AT_LEAST_MS = 5000; // a look now and then, should the stream of news be cut
+
+/** Resolves when the version of a question is another one. */
+const changed = (id, version) =>
+  new Promise((resolve) => {
+    const look = () => {
+      if (questionVersions()[id] !== version) end();
+    };
+    const timer = setTimeout(() => end(), AT_LEAST_MS);
+    const end = () => {
+      clearTimeout(timer);
+      unsubscribe();
+      resolve();
+    };
+    const unsubscribe = subscribe("questions", look);
+    look();
+  });
 
 const isThere = async () => {
   try {
@@ -308,28 +356,33 @@ const earlierItem = ({ id, name, n_images: n, asked, words }) =>
     el("small", {}, ` · ${counted(n, "photo")} · ${time(asked)} · ${words.join("; ") || "not answered yet"}`),
   );
 
+/** Several albums at a glance: who each is, to be accepted with one click. */
 const contents = (answers, id) =>
   el(
     "ol",
     { class: "contents" },
-    ...answers.map((answer, k) =>
-      el(
+    ...answers.map((answer, k) => {
+      const label = answer.label ?? (answer.is_far ? answer.most_like : null);
+      const isReady = label !== null && !answer.parts.length && current()?.can_change;
+      const open = () => document.getElementById(`answer-${id}-${k}`).scrollIntoView({ behavior: "smooth" });
+      const accept = async () => {
+        yes.disabled = true;
+        yes.textContent = (await enroll(id, k, answer, label)) ? `✓ ${label}` : `Add to ${label}`;
+      };
+      const yes = button(`Add to ${label}`, accept, { class: "button small" });
+      return el(
         "li",
         {},
         el(
           "button",
-          {
-            type: "button",
-            class: "button quiet",
-            on: {
-              click: () => document.getElementById(`answer-${id}-${k}`).scrollIntoView({ behavior: "smooth" }),
-            },
-          },
+          { type: "button", class: "glance", on: { click: open } },
+          el("span", { class: "reel" }, ...answer.photos.slice(0, 4).map((one) => photo(one.url, "", { class: one.is_outlier ? "out" : null }))),
           el("b", {}, answer.set.name),
           el("span", {}, answer.words),
         ),
-      ),
-    ),
+        isReady && yes,
+      );
+    }),
   );
 
 const leftOutNote = (files) =>
@@ -344,10 +397,9 @@ const showWhetherEmpty = () => parts.view.classList.toggle("has-questions", part
 
 /** Ask whose photos these files are. */
 export const send = (files) => {
-  const sentence = refusal(files);
-  parts.refused.hidden = !sentence;
-  parts.refused.textContent = sentence ?? "";
-  if (sentence) return;
+  parts.refused.hidden = files.length > 0;
+  parts.refused.textContent = files.length ? "" : "There are no files in that.";
+  if (!files.length) return;
   showCard(new Question({ files, title: nameOf(files) }));
 };
 
@@ -401,6 +453,13 @@ export const start = (view) => {
     parts.list,
     parts.earlier,
   );
+  let before = "";
+  subscribe("questions", (versions) => {
+    const now = Object.entries(versions).map(([id, version]) => `${id} ${version.split(" ")[0]}`).join();
+    if (now === before || byId("view-identify").hidden) return;
+    before = now;
+    fetchQuestions();
+  });
   parts.earlier.append(el("summary", {}, "Earlier questions"), parts.earlierList);
   window.addEventListener("beforeunload", (event) => {
     // What is not sent yet would be lost.

@@ -1,14 +1,8 @@
 // Beside the inbox, or below it where there is less room: the chosen album, and whom it may show.
 
-import { button, el, photo } from "./dom.js";
-import { spoken } from "./answer.js";
-import { current, knownNames } from "./state.js";
+import { button, el, photo, spoken } from "./dom.js";
+import { coverOf, knownNames } from "./store.js";
 import { percent } from "./words.js";
-
-const coverOf = (label) => {
-  const set = current()?.classes.find((one) => one.name === label)?.sets[0];
-  return set?.shown ? `/api/v1/sets/${encodeURIComponent(set.id)}/images/0` : null;
-};
 
 /** Whom the keys 1 to 9 choose: candidates, then names that are new. */
 export const candidatesOf = (row) => {
@@ -53,14 +47,14 @@ export const paneOf = (row, { onDecide, onAsk, onPhotos, onLarge }) =>
     el(
       "div",
       { class: "pane-photos" },
-      ...row.photos.map(({ image, url, is_outlier: isOut }) =>
+      ...row.photos.map(({ url, is_outlier: isOut }, at) =>
         el(
           "button",
           {
             type: "button",
             class: isOut ? "tile odd" : "tile",
-            "aria-label": `Enlarge photo ${image + 1}`,
-            on: { click: () => onLarge(row, image) },
+            "aria-label": `Enlarge photo ${at + 1}`,
+            on: { click: () => onLarge(row, at) },
           },
           photo(url, "", { class: isOut ? "out" : null }),
         ),
@@ -73,6 +67,6 @@ export const paneOf = (row, { onDecide, onAsk, onPhotos, onLarge }) =>
         "p",
         { class: "pane-more" },
         button([el("kbd", {}, "c"), " another name…"], () => onAsk(row.id), { class: "button quiet" }),
-        button([el("kbd", {}, "p"), " all photos…"], () => onPhotos(row.id), { class: "button quiet" }),
+        !row.members && button([el("kbd", {}, "p"), " all photos…"], () => onPhotos(row.id), { class: "button quiet" }),
       ),
   ].filter(Boolean);

@@ -1,12 +1,13 @@
 // One row of the inbox: photos first, then the answer and why, then what to do.
 
 import { button, el, photo } from "./dom.js";
+import { guessOf } from "./inbox_acts.js";
 import { counted, percent } from "./words.js";
 
 const REEL = 5;
 
 const sureness = (row) => {
-  if (row.parts.length || row.is_known === false) return null;
+  if (row.members || row.parts.length || row.is_known === false) return null;
   const kind = row.confidence === "sure" || row.confidence === "quite sure" ? "" : " unsure";
   return el(
     "span",
@@ -16,13 +17,14 @@ const sureness = (row) => {
   );
 };
 
-const headline = (row) => {
-  if (row.parts.length)
-    return el("b", { class: "unknown" }, `${counted(row.parts.length, "different thing")}`);
+/** Who it is, in a few words. */
+export const headline = (row) => {
+  if (row.members) return el("b", { class: "unknown" }, `Somebody new, ${counted(row.members.length, "album")}`);
+  if (row.parts.length) return el("b", { class: "unknown" }, `${counted(row.parts.length, "different thing")}`);
   if (row.label !== null) return el("b", { class: "first" }, row.label);
   if (row.is_far)
     return el("b", {}, "Probably ", el("span", { class: "first" }, row.most_like), ", but farther than usual");
-  return el("b", { class: "unknown" }, row.confidence === "a guess" ? "no idea" : `unknown, most like ${row.most_like}`);
+  return el("b", { class: "unknown" }, row.confidence === "a guess" ? "No idea" : `Unknown, most like ${row.most_like}`);
 };
 
 const answerCell = (row) => {
@@ -33,32 +35,39 @@ const answerCell = (row) => {
     headline(row),
     sureness(row),
     el("small", { class: "why" }, row.reason),
-    n > 0 && el("small", { class: "bad" }, `${counted(n, "photo")} ${n === 1 ? "stays" : "stay"} out`),
+    n > 0 && !row.parts.length && el("small", { class: "bad" }, `${counted(n, "photo")} ${n === 1 ? "stays" : "stay"} out`),
   ];
 };
 
-const guessOf = (row) => row.label ?? (row.is_far ? row.most_like : null);
+/** The buttons that decide on a row. */
+export const decisionButtons = (row, { onAccept, onAsk, onSplit, onJoin, onApart }, kind = "small") => {
+  const guess = guessOf(row);
+  const one = (words, act, label, more = "") => button(words, act, { class: `button ${kind} ${more}`, "aria-label": label });
+  if (row.members)
+    return [
+      one("Who is it?", onAsk, `Name ${counted(row.members.length, "album")} at once: ${row.name}`, "primary"),
+      one("Not the same", onApart, `These albums are not the same: ${row.name}`),
+    ];
+  return [
+    row.parts.length > 0
+      ? one("Split", onSplit, `Split ${row.name} into ${counted(row.parts.length, "album")}`, "primary")
+      : guess !== null && one("Accept", onAccept, `Accept: ${row.name} is ${guess}`, "primary"),
+    one(guess === null ? "Who is it?" : "Other…", onAsk, `Choose ${guess === null ? "a" : "another"} name for ${row.name}`),
+    row.is_part && one("Join again", onJoin, `Join the album that ${row.name} is part of`),
+  ];
+};
 
-const decisionCell = (row, { onAccept, onAsk, onClear, onSplit, onJoin }) => {
+const decisionCell = (row, acts) => {
   const isOver = { enrolled: "in the gallery", transferred: "in its folder" }[row.state];
   if (isOver) return [el("span", { class: "right-mark" }, `✓ ${row.decided ?? ""}`), el("small", {}, isOver)];
   if (row.state !== "done") return [];
-  if (row.decided !== null)
-    return [
-      el("span", { class: "right-mark" }, `✓ ${row.decided}`),
-      button("Take back", onClear, {
-        class: "button quiet",
-        "aria-label": `Take back: ${row.name} is ${row.decided}`,
-      }),
-    ];
-  const guess = guessOf(row);
-  const small = (words, act, label) => button(words, act, { class: "button small", "aria-label": label });
+  if (row.decided === null) return decisionButtons(row, acts);
   return [
-    row.parts.length > 0
-      ? small("Split", onSplit, `Split ${row.name} into ${counted(row.parts.length, "album")}`)
-      : guess !== null && small("Accept", onAccept, `Accept: ${row.name} is ${guess}`),
-    small(guess === null ? "Name it…" : "Other…", onAsk, `Choose another name for ${row.name}`),
-    row.is_part && small("Join again", onJoin, `Join the album that ${row.name} is part of`),
+    el("span", { class: "right-mark" }, `✓ ${row.decided}`),
+    button("Take back", acts.onClear, {
+      class: "button quiet",
+      "aria-label": `Take back: ${row.name} is ${row.decided}`,
+    }),
   ];
 };
 
@@ -71,7 +80,7 @@ export const rowOf = (row, acts) =>
       class: row.decided !== null ? "decided" : row.state,
       on: {
         click: (event) => {
-          if (!event.target.closest("button")) acts.onChoose();
+          if (!event.target.closest("button, input, label")) acts.onChoose(event);
         },
         focus: acts.onChoose,
       },
@@ -82,13 +91,17 @@ export const rowOf = (row, acts) =>
       el(
         "span",
         { class: "reel" },
-        ...row.photos.slice(0, REEL).map(({ image, url, is_outlier: isOut }) => {
+        ...row.photos.slice(0, REEL).map(({ url, is_outlier: isOut }, at) => {
           const tile = photo(url, "", { class: isOut ? "out" : null });
-          tile.addEventListener("dblclick", () => acts.onLarge(image));
+          tile.addEventListener("click", (event) => {
+            if (!event.shiftKey) acts.onLarge(at);
+          });
           return tile;
         }),
       ),
-      el("span", { class: "name" }, row.name),
+      row.state === "done" &&
+        el("input", { type: "checkbox", class: "pick", tabindex: "-1", "aria-label": `Choose ${row.name}`, on: { click: acts.onPick } }),
+      el("span", { class: "name", title: row.name }, row.name),
       " ",
       el("small", {}, counted(row.n_images, "photo")),
     ),

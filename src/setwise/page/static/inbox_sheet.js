@@ -16,6 +16,7 @@ export const rowPhotos = (row) => {
     name: `Photo ${j + 1}`,
     url: `/api/v1/inbox/${encodeURIComponent(row.id)}/photos/${j}`,
     why: odd.has(j) ? UNLIKE : null,
+    box: row.boxes[j] ?? null,
   }));
 };
 

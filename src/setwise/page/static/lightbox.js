@@ -4,7 +4,10 @@ import { ask, closer } from "./dialogs.js";
 import { add, button, el, sized } from "./dom.js";
 
 const SIDE = 1600,
-  SWIPE = 40;
+  SWIPE = 40,
+  AROUND = 0.09; // of the shorter side, where only the middle of a face is known
+
+const whole = (url) => `${sized(url, SIDE)}&whole=true`;
 
 /** Show photos `{ url, name, why }` from the one at `at`; with `marks`, `x` marks the one shown. */
 export const openLightbox = (photos, at = 0, marks = null) => {
@@ -16,10 +19,10 @@ export const openLightbox = (photos, at = 0, marks = null) => {
   const mark = marks && button("", () => toggle(), { class: "button" });
   const show = (step) => {
     at = (at + step + photos.length) % photos.length;
-    const { url, name, why, label, box } = photos[at];
+    const { url, name, why, label } = photos[at];
     frame.hidden = true;
-    image.onload = () => place(box);
-    image.src = sized(url, SIDE);
+    image.onload = () => place(photos[at]);
+    image.src = whole(url);
     image.alt = label ?? name;
     words.textContent = [`${name}, ${at + 1} of ${photos.length}`, why].filter(Boolean).join(" · ");
     if (!mark) return;
@@ -27,17 +30,21 @@ export const openLightbox = (photos, at = 0, marks = null) => {
     dialog.classList.toggle("marked", isMarked);
     mark.textContent = isMarked ? `Keep (x)` : `${marks.words} (x)`;
     // The next one is fetched while this one is looked at.
-    new Image().src = sized(photos[(at + 1) % photos.length].url, SIDE);
+    new Image().src = whole(photos[(at + 1) % photos.length].url);
   };
   // The face in the photo, which is as large as its stage allows.
-  const place = (box) => {
-    frame.hidden = !box;
-    if (!box) return;
+  const place = ({ box, spot }) => {
+    const isWhole = image.naturalWidth !== image.naturalHeight || box;
+    frame.hidden = !box && !(spot && isWhole);
+    if (frame.hidden) return;
     const [outer, inner] = [stage.getBoundingClientRect(), image.getBoundingClientRect()];
     const scale = Math.min(inner.width / image.naturalWidth, inner.height / image.naturalHeight);
     const [width, height] = [image.naturalWidth * scale, image.naturalHeight * scale];
     const [left, top] = [inner.left - outer.left + (inner.width - width) / 2, inner.top - outer.top + (inner.height - height) / 2];
-    const sides = [left + box[0] * width, top + box[1] * height, box[2] * width, box[3] * height];
+    const half = AROUND * Math.min(width, height);
+    const sides = box
+      ? [left + box[0] * width, top + box[1] * height, box[2] * width, box[3] * height]
+      : [left + spot[0] * width - half, top + spot[1] * height - half, 2 * half, 2 * half];
     for (const [i, side] of ["left", "top", "width", "height"].entries()) frame.style[side] = `${sides[i]}px`;
   };
   const toggle = () => {

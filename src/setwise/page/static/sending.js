@@ -2,7 +2,7 @@
 
 import { upload } from "./api.js";
 
-const SIDE = 2000,
+const SIDE = 1600,
   SMALL_BYTES = 1_500_000, // what is no larger is sent as it is
   QUALITY = 0.88,
   PORTION_FILES = 24,

@@ -1,13 +1,15 @@
 // One album of the gallery: all its photos, and what can be done with it.
 
+import { Refused, get } from "./api.js";
 import { ask, chooseClass, closer } from "./dialogs.js";
 import { add, button, el, photo, thumb } from "./dom.js";
 import { openLightbox } from "./lightbox.js";
-import { command, current } from "./state.js";
+import { command, current } from "./store.js";
 import { counted, nameOf } from "./words.js";
 
 const MOST_TILES = 400;
 
+/** @type {(id: string) => any[]} */
 const find = (id) => {
   for (const one of current().classes) for (const set of one.sets) if (set.id === id) return [one.name, set];
   return [null, null];
@@ -26,7 +28,7 @@ export const photoTiles = (photos, marked, onChange, words) => {
   return el(
     "ol",
     { class: "tiles" },
-    ...photos.map(({ image, name, url, small, why }, at) => {
+    ...photos.map(({ image, name, url, small, why, looks_like: like }, at) => {
       const tile = el(
         "button",
         {
@@ -46,6 +48,7 @@ export const photoTiles = (photos, marked, onChange, words) => {
           },
         },
         small ? thumb(small, name) : photo(url, marked ? `${name}: ${words}` : name),
+        like && el("span", { class: "caption" }, `like ${like}`),
       );
       tiles.set(image, tile);
       const loupe = button("⤢", () => enlarge(at), {
@@ -90,12 +93,13 @@ export const openSet = async (id) => {
     if (chosen !== null) dialog.choose(["move", { label: chosen }]);
   };
   const photos = photosOf(set);
+  const place = el("div", {}, photoTiles(photos, canChange ? marked : null, describe, "remove"));
   add(
     dialog,
     el("p", { class: "eyebrow" }, `An album of ${label} · ${counted(set.n_images, "photo")}`),
     el("h2", { id: "set-title" }, nameOf(set, label)),
     closer(dialog),
-    photoTiles(photos, canChange ? marked : null, describe, "remove"),
+    place,
     photos.length < set.n_images &&
       el("p", { class: "small" }, `${photos.length} of ${set.n_images} are shown.`),
   );
@@ -112,6 +116,17 @@ export const openSet = async (id) => {
       ),
     );
   }
+  nameThem(set, photos);
   const chosen = await ask(dialog);
   if (chosen) await command(chosen[0], { set_id: set.id, ...chosen[1] });
+};
+
+/** The files of an album's photos, and where a face is in its photo: for the lightbox. */
+const nameThem = async (set, photos) => {
+  try {
+    const about = await get(`/api/v1/sets/${encodeURIComponent(set.id)}/photos`);
+    for (const [i, one] of photos.entries()) Object.assign(one, { name: about[i].name, spot: about[i].spot });
+  } catch (error) {
+    if (!(error instanceof Refused)) throw error;
+  }
 };

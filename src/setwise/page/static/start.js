@@ -6,11 +6,12 @@ import { chosenFiles } from "./drop.js";
 import { confirm } from "./dialogs.js";
 import { sendAll } from "./sending.js";
 import { fillStacks, startStacks } from "./start_stacks.js";
-import { did, offerNames, refresh, subscribe } from "./state.js";
+import { did, offerNames, refresh, subscribe } from "./store.js";
 import { say, warn } from "./toast.js";
 import { counted } from "./words.js";
 
 const LEAST_MS = 700; // between two looks at what is found
+/** @type {any} */
 let parts = null;
 let heap = null;
 let kind = "faces";
@@ -88,6 +89,7 @@ const fill = () => {
   const isEmpty = heap.state === "empty" || (heap.state === "failed" && !heap.items.length);
   parts.choose.hidden = !isEmpty;
   parts.sort.hidden = isEmpty;
+  byId("start-title").textContent = heap.noun === "thing" ? "What is in your photos?" : "Who is in your photos?";
   parts.failed.hidden = !heap.error;
   parts.failed.textContent = heap.error;
   for (const [name, control] of Object.entries(parts.kinds)) {
@@ -202,9 +204,10 @@ const again = async () => {
   await fetchHeap();
 };
 
+/** @type {Record<string, [string, string]>} */
 const KINDS = {
   faces: ["Faces in photos", "Who is who, also in photos of several people."],
-  photos: ["Whole photos", "Things, pets, places: each folder is one album."],
+  photos: ["Whole photos", "Things, pets, places: what looks alike comes together."],
 };
 
 const fieldOf = () => {

@@ -9,6 +9,7 @@ import { counted } from "./words.js";
 const SHOWN = 5,
   MOST_TILES = 600,
   MOST_UNSURE = 200;
+/** @type {any} */
 let parts = null;
 let heap = null;
 let correct = null;
@@ -37,9 +38,11 @@ const openStack = async (stack) => {
   const dialog = el("dialog", { class: "one-set", "aria-labelledby": "stack-title" });
   const marked = new Set();
   const out = button("", () => dialog.choose("out"), { class: "button primary" });
+  const split = button("Split them off", () => dialog.choose("split"));
   const hint = el("p", { class: "small", role: "status" });
   const describe = () => {
     out.disabled = !marked.size || marked.size === stack.items.length;
+    split.hidden = out.disabled || marked.size < 2;
     out.textContent = marked.size ? `Take ${counted(marked.size, "picture")} out` : "Take out";
     hint.textContent = "Click what does not belong. Space shows the whole photo.";
   };
@@ -56,6 +59,7 @@ const openStack = async (stack) => {
       "div",
       { class: "actions" },
       out,
+      split,
       button(stack.name === null ? "Name it…" : "Another name…", () => dialog.choose("name")),
       stack.name !== null && button("No name", () => dialog.choose("unname")),
     ),
@@ -66,6 +70,7 @@ const openStack = async (stack) => {
   const chosen = await ask(dialog);
   const rest = stack.items.filter((i) => !marked.has(i));
   if (chosen === "out") await correct("out", { items: [...marked], others: rest });
+  else if (chosen === "split") await correct("split", { items: [...marked], others: rest });
   else if (chosen === "unname") await nameStack(stack.items, null);
   else if (chosen === "name") {
     const name = await chooseClass(asked(), { typed: stack.name ?? "" });

@@ -1,13 +1,15 @@
 // The tree of cuts, from the root to the leaves, one cut at a time.
 
 import { get } from "./api.js";
-import { add, button, el, svg } from "./dom.js";
+import { add, button, el, sized, svg } from "./dom.js";
+import { coverOf } from "./store.js";
 import { term } from "./terms.js";
 import { counted, percent } from "./words.js";
 
-const GAP = 58,
-  DEEP = 84,
-  MARGIN = 40,
+const GAP = 66,
+  DEEP = 88,
+  MARGIN = 44,
+  LEAF = 20, // radius of a leaf, on which there is a photo
   STEP_MS = 1300;
 
 /** Push the second subtree aside until it clears the first at every depth; returns by how much. */
@@ -72,8 +74,8 @@ const sector = (radius, share, offset, kind) =>
   });
 
 /** A node: a disc of the classes in it, with a ring as long as the share of the set that is in it. */
-const disc = (node, kindOf, most) => {
-  const radius = 6 + 12 * Math.sqrt(node.n_images_gallery / most);
+const disc = (node, kindOf, most, isLeaf) => {
+  const radius = isLeaf ? LEAF : 6 + 12 * Math.sqrt(node.n_images_gallery / most);
   const group = svg("g", { class: "node" }, svg("circle", { class: "ground", r: radius + 6 }));
   let offset = 0;
   for (const kind of ["first", "second", "other"]) {
@@ -106,6 +108,18 @@ const sentenceOf = ({ node, children }) => {
   return `A group of ${counted(node.n_images_gallery, "piece")} is cut in two${price}: ${halves.join("; ")}.`;
 };
 
+/** Who or what is left, by photo and by name. */
+const leaf = (node, answer, radius) => {
+  const top = topOf(node);
+  const url = top === null ? answer.photos[0]?.url : coverOf(top);
+  const inner = radius - 3;
+  const side = { x: -inner, y: -inner, width: 2 * inner, height: 2 * inner };
+  return [
+    ...(url ? [svg("image", { class: "leaf-photo", href: sized(url, 320), preserveAspectRatio: "xMidYMid slice", ...side })] : []),
+    svg("text", { y: radius + 19, "text-anchor": "middle" }, shortened(top ?? "your album")),
+  ];
+};
+
 const draw = (tree, answer) => {
   const isWide = window.matchMedia("(min-width: 46rem)").matches;
   const { places, width, height } = layOut(tree.nodes, isWide);
@@ -116,11 +130,9 @@ const draw = (tree, answer) => {
   const lines = svg("g", {}),
     discs = svg("g", {});
   for (const place of places) {
-    const { group, radius } = disc(place.node, kindOf, most);
-    if (!place.children.length)
-      group.append(
-        svg("text", { y: radius + 19, "text-anchor": "middle" }, shortened(topOf(place.node) ?? "your album")),
-      );
+    const isLeaf = !place.children.length;
+    const { group, radius } = disc(place.node, kindOf, most, isLeaf);
+    if (isLeaf) group.append(...leaf(place.node, answer, radius));
     place.group = group;
     discs.append(group);
     if (!place.parent) continue;
@@ -237,7 +249,7 @@ const player = (tree, answer) => {
   };
 };
 
-const key = (kind, words) => el("span", { class: "key" }, el("span", { class: `swatch ${kind}` }), ` ${words}`);
+const swatch = (kind, words) => el("span", { class: "key" }, el("span", { class: `swatch ${kind}` }), ` ${words}`);
 
 /** The tree, for those who open it. */
 export const treeSection = (id, k, answer) => {
@@ -245,6 +257,8 @@ export const treeSection = (id, k, answer) => {
     "details",
     { class: "block tree" },
     el("summary", {}, "How it was found: the tree of cuts"),
+  );
+  const key = [
     el(
       "p",
       { class: "small" },
@@ -256,11 +270,11 @@ export const treeSection = (id, k, answer) => {
       term("cut"),
       " at a time. ",
       "The ring is your album; colours are people or things: ",
-      key("first", answer.most_like),
-      answer.runner_up && key("second", answer.runner_up.label),
-      key("", "others"),
+      swatch("first", answer.most_like),
+      answer.runner_up && swatch("second", answer.runner_up.label),
+      swatch("", "others"),
     ),
-  );
+  ];
   let playing = null;
   details.addEventListener("toggle", async () => {
     if (!details.open) return void playing?.stop();
@@ -269,7 +283,7 @@ export const treeSection = (id, k, answer) => {
     try {
       const tree = await get(`/api/v1/identify/${encodeURIComponent(id)}/answers/${k}/tree`);
       playing = player(tree, answer);
-      add(details, tree.words && el("p", { class: "small" }, tree.words), ...playing.elements);
+      add(details, ...playing.elements, ...key, tree.words && el("p", { class: "small" }, tree.words));
     } catch (error) {
       details.append(el("p", { class: "notice", role: "alert" }, error.message));
     }
