@@ -202,7 +202,7 @@ def even_calibration(
 
 
 def weights_of(log_likelihoods: FloatArray, n_trials: int, n_classes: int) -> FloatArray:
-    """Weights of members: log-odds against guessing to the fourth power, none negative.
+    """Weights of members: a power of the log-odds against guessing, none negative.
 
     Of the geometric mean of the probabilities that a member gives to the true classes, with one
     more trial that it guesses half wrong, so that no weight is infinite. Log-odds are the best
@@ -217,7 +217,7 @@ def weights_of(log_likelihoods: FloatArray, n_trials: int, n_classes: int) -> Fl
 def balanced(weights: FloatArray, members: Sequence[Member]) -> FloatArray:
     """Weights in which members that compare single vectors count more often than once.
 
-    So often that all of them have half the weight of all others, were members equally good.
+    So often that all of them have a quarter of the weight of all others, if equally good.
     They are few and the others alike: without this they would be outvoted where the nearest
     vector is right and what a set spans is not.
     """
