@@ -174,5 +174,5 @@ def test_wrong_links_are_refused(links, said):
 
 
 def test_one_set_is_refused():
-    with pytest.raises(DataError, match="SetClusters.fit: one set is given"):
+    with pytest.raises(DataError, match=r"SetClusters\.fit: one set is given"):
         SetClusters().fit([np.eye(3)])
