@@ -41,6 +41,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "benchmarks/large_galleries.py --real 16 --splits 2",
         "benchmarks/large_galleries.py --real 32 --splits 2",
     ),
+    "page": ("benchmarks/page_load.py",),
 }
 
 

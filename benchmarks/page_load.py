@@ -1,10 +1,11 @@
 """The page under load: questions, learning, a heap of photos, windows, kills, memory.
 
-    python benchmarks/page_load.py                       all of it, about half an hour
+    python benchmarks/page_load.py                       all of it, about an hour
     python benchmarks/page_load.py questions learning    some of it
     python benchmarks/page_load.py heap --photos 300     a smaller heap
 
-Each part serves a gallery in a process of its own and prints rows of one Markdown table.
+Each part serves a gallery in a process of its own, prints rows of one Markdown table, and keeps
+them for docs/benchmarks/page.json (`measure.py page` runs and commits all).
 Photos are cut out of pictures that packages bring along (`page_photos.py`), heaps of people are
 composed of the faces that come with scikit-image (`tests/faces/made_people.py`).
 """
@@ -30,6 +31,7 @@ import httpx
 import numpy as np
 
 from page_photos import write_albums, write_gallery, write_heap
+from records import Table, keep
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # for tests.*
 
@@ -81,9 +83,20 @@ def serving(*options: object) -> Iterator[Server]:
         server.process.wait()
 
 
+ROWS: dict[str, list[tuple[str, str]]] = {}
+
+
 def row(part: str, what: str, found: str) -> None:
-    """Print one row of the table."""
+    """Print one row of the table of a part."""
+    ROWS.setdefault(part, []).append((what, found))
     print(f"| {part} | {what} | {found} |", flush=True)
+
+
+def keep_part(part: str) -> None:
+    """Keep the table of a part, with how busy the machine was."""
+    load = f"{os.getloadavg()[2]:.1f} on {os.cpu_count()} cores"
+    notes = [f"Load of the machine in the last 15 minutes: {load}."]
+    keep("page", part, Table(part, ("what", "found"), ROWS[part], notes))
 
 
 def albums(inbox: Path) -> list[Files]:
@@ -310,6 +323,23 @@ def windows(root: Path, options: argparse.Namespace) -> None:
         row("windows", "8 windows of one browser", words)
 
 
+def journey(root: Path, options: argparse.Namespace) -> None:
+    """The first run in a browser: from a heap to people who are recognised."""
+    from tests.page.browser.journey import first_run, write_people
+    from tests.page.browser.window import Window
+
+    os.environ["XDG_CACHE_HOME"] = str(root / "cache of the journey")  # nothing was seen before
+    photos = write_people(root / "journey")
+    with (
+        serving(root / "family.setwise", "--photos", photos) as server,
+        window(server) as driver,
+    ):
+        driver.get(server.address)
+        done = first_run(Window(driver, server.address), photos)
+    words = f"{done.clicks} clicks, {done.keys} keys, {done.seconds:.1f} s"
+    row("journey", "five photos of four people, three named, and a new album", words)
+
+
 def kills(root: Path, options: argparse.Namespace) -> None:
     """A server that is killed at random points, by a client that sends until it is answered."""
     from page_kills import kill_often
@@ -344,7 +374,7 @@ def memory(root: Path, options: argparse.Namespace) -> None:
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], None]] = {
-    one.__name__: one for one in (questions, learning, heap, windows, kills, memory)
+    one.__name__: one for one in (journey, questions, learning, windows, heap, kills, memory)
 }
 
 
@@ -365,6 +395,7 @@ def main() -> None:
         print("| part | what | found |\n|---|---|---|", flush=True)
         for name in options.parts or PARTS:
             PARTS[name](root, options)
+            keep_part(name)
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ class How(NamedTuple):
     """How clusters are cut, as :mod:`setwise.cut.fiedler` names it, and of which sizes."""
 
     start: FloatArray
-    by_sign: bool
+    zero: float | None  # entries as small as this may be zero; None: by the best threshold
     enough: float
     full_limit: int
     most_steps: int
@@ -90,6 +90,14 @@ def _make_children(nodes, order, index, part, n_parts, n_nodes, spare, place):
     return n_nodes + n_parts
 
 
+@inner
+def _part(indptr, indices, data, n, degree, vector, zero, rows, numbers, side):
+    """Make the halves; False if one would be empty. Only what is asked for is compiled."""
+    if zero is not None:
+        return part_by_sign(indptr, indices, data, n, degree, vector, zero, side)
+    return part_by_sweep(indptr, indices, data, n, degree, vector, rows, numbers, side)
+
+
 @inlined
 def _cut_in_two(node, n, room, how):
     """Cut the graph in the room by its Fiedler vector; False if Python must (``how.weak``)."""
@@ -104,12 +112,7 @@ def _cut_in_two(node, n, room, how):
     is_whole_space = n <= how.full_limit and node["n_iterations"] == n - 1
     if node["connectivity"] < how.weak and not is_whole_space:
         return False
-    if how.by_sign:
-        is_proper = part_by_sign(
-            indptr, indices, data, n, degree, vector, 2**0.5 * how.enough, side
-        )
-    else:
-        is_proper = part_by_sweep(indptr, indices, data, n, degree, vector, rows, numbers, side)
+    is_proper = _part(indptr, indices, data, n, degree, vector, how.zero, rows, numbers, side)
     if is_proper:
         node["is_cut"] = True
         node["ncut"] = across_by_volumes(indptr, indices, data, n, degree, side)

@@ -40,8 +40,8 @@ PROBE = -1
 # Up to this many vertices, clusters are cut as the graph alone says.
 LOCAL_ABOVE = 3000
 
-# Rules that the compiled walk cuts by itself, and whether it does so by sign.
-_COMPILED: dict[type[CutRule], bool] = {SweepCut: False, ExactCut: True}
+# Rules that the compiled walk cuts by itself, and what counts as zero if it cuts by sign.
+_ZERO: dict[type[CutRule], float | None] = {SweepCut: None, ExactCut: 2**0.5 * ENOUGH}
 
 # What the compiled walk knows of a cluster; where its vertices are in the order of all.
 _NODE = np.dtype(
@@ -174,11 +174,10 @@ class CutTree:
     def _room_and_how(self) -> tuple[Any, Any]:
         """In which arrays the kernels work, and how they cut."""
         n, kernels = len(self._order), kernels_of("setwise.cluster")
-        by_sign = _COMPILED.get(type(self.cut))
-        largest = 0 if by_sign is None else min(LOCAL_ABOVE, PRECISE_LIMIT)
-        how = kernels.How(
-            start_vector(n), bool(by_sign), ENOUGH, FULL_LIMIT, MOST_STEPS, WEAK, largest
-        )
+        is_compiled = type(self.cut) in _ZERO
+        largest = min(LOCAL_ABOVE, PRECISE_LIMIT) if is_compiled else 0
+        zero = _ZERO.get(type(self.cut))
+        how = kernels.How(start_vector(n), zero, ENOUGH, FULL_LIMIT, MOST_STEPS, WEAK, largest)
         n_edges, n_cut = len(self._graph.data), min(n, largest)
         room = kernels.Room(
             indptr=np.empty(n + 1, np.int32),

@@ -18,15 +18,18 @@ WIDEST_GAP = 1.5
 _MOST_ROUNDS = 10
 # Cosines of all pairs of more vectors would fill the memory.
 _MOST_PAIRED = 1000
+# Place of each byte in the order of the bytes of doubles.
+_RANK = np.arange(256.0).view(np.dtype((np.void, 8))).argsort().argsort().astype(np.uint8)
 # Numbers that are converted to double precision at once.
 _BLOCK = 2**19
 
 
 def canonical_order(vectors: npt.NDArray[Any]) -> IntArray:
     """An order of the vectors that depends on their values alone, not on their order."""
-    rows = np.ascontiguousarray(vectors)
-    if rows.dtype != np.uint8:
-        rows = rows.astype(np.float64) + 0.0  # no negative zeros
+    if vectors.dtype == np.uint8:  # by the same order, without a copy eight times as large
+        rows = _RANK[vectors]
+    else:
+        rows = np.ascontiguousarray(vectors, dtype=np.float64) + 0.0  # no negative zeros
     return np.argsort(rows.view(np.dtype((np.void, rows.strides[0]))).ravel(), kind="stable")
 
 
@@ -53,7 +56,7 @@ def cosines_of_pairs(vectors: npt.NDArray[Any]) -> FloatArray:
         units = unit_rows(np.asarray(vectors, dtype=np.float64))
         return np.asarray(units @ units.T)
     lengths = np.sqrt(np.where(is_safe, squares, 1.0))
-    return np.asarray(products / lengths / lengths[:, None])
+    return np.asarray(products / np.outer(lengths, lengths))  # symmetric to the last bit
 
 
 def majority_cosines(vectors: npt.NDArray[Any]) -> FloatArray:

@@ -17,6 +17,8 @@ from __future__ import annotations
 from math import copysign
 from typing import NamedTuple
 
+import numpy as np
+
 from setwise._support.compiled import inner, kernel
 from setwise._support.types import FloatArray, IntArray
 from setwise.lasso.descent_kernels import ROUNDING, TOLERANCE, copy, dot, subtract
@@ -227,9 +229,9 @@ def _settle(K, active, a, z, sign, u, k):
 
     The first coefficient to reach zero on the way leaves, which makes it another minimum.
     """
-    leaving = 0
+    leaving = np.int64(0)  # a plain 0 is a type of its own
     while leaving >= 0 and k > 0:
-        stride, leaving = 1.0, -1
+        stride, leaving = 1.0, np.int64(-1)
         for r in range(k):
             if z[r] * sign[r] <= 0.0:
                 reach = a[r] / (a[r] - z[r]) if a[r] != 0.0 else 0.0
