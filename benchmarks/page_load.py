@@ -221,7 +221,8 @@ def heap(root: Path, options: argparse.Namespace) -> None:
 
 def _empty_memory(root: Path) -> float:
     """Memory of a server without a gallery that has read and answered something."""
-    tiny = write_heap(root / "tiny", 12)
+    tiny = root / "tiny"
+    write_heap(tiny, 12)
     with serving(root / "tiny.setwise", "--photos", root) as server, server.client() as client:
         for kind in ("photos", "faces"):
             client.post("/api/v1/start", json={"folder": str(tiny), "kind": kind})

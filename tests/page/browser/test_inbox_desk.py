@@ -27,7 +27,8 @@ def with_a_pair(sorting, served):  # noqa: F811
         photo.unlink()
     new.rmdir()
     sorting.open("inbox")
-    sorting.until("document.querySelectorAll('.inbox tbody tr').length === 6", "six albums")
+    gone = "!document.querySelector('.inbox tbody').textContent.includes('more coins')"
+    sorting.until(f"document.querySelectorAll('.inbox tr.done').length === 6 && {gone}", "six")
 
 
 def test_a_group_of_unknown_albums_is_one_row_and_named_once(with_a_pair):
