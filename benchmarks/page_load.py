@@ -207,7 +207,7 @@ def heap(root: Path, options: argparse.Namespace) -> None:
     empty = _empty_memory(root)
     for kind, name in (("photos", "things"), ("faces", "people")):
         os.environ["XDG_CACHE_HOME"] = str(root / "cache")  # nothing was seen before
-        gallery = root / f"{name}.setwise"
+        gallery = root / f"heap of {name}.setwise"
         with serving(gallery, "--photos", folder) as server, server.client() as client:
             _sort(client, folder / name, kind, n_photos)
             _look_around(server, f"{name}, {n_photos} photos")
