@@ -38,7 +38,7 @@ def first(driver, heap, tmp_path):
 
 
 def test_from_a_heap_of_photos_to_people_who_are_recognised(first, heap):
-    assert first.serious() == []
+    assert first.violations() == []
     done = first_run(first, heap)
     assert done.people == list(NAMES)
     assert len(done.answers) == 2
@@ -90,7 +90,7 @@ def test_groups_are_corrected_as_they_are_seen(first):
         first.click(".folder", words)
     first.click(".folders .button", "Use “summer”")
     first.find(".start-head .lead", "3 people in 5 photos")
-    assert first.serious() == []
+    assert first.violations() == []
     first.click(".stack-open")
     first.click("dialog .tile")
     first.click("dialog .button", "Take 1 picture out")
@@ -132,7 +132,7 @@ def test_two_groups_are_shown_side_by_side_and_people_say_whether_they_are_one(
         window.click(".folders .button", "Use “summer”")
         window.find("h2", "The same person?")
         assert window.run("return document.querySelectorAll('.pair figure').length") == 2
-        assert window.serious() == []
+        assert window.violations() == []
         shown = "[...document.querySelectorAll('.pair img')].map((one) => one.src).join()"
         first = window.run(f"return {shown}")
         window.click(".actions .button", "No")
