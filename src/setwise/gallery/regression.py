@@ -66,7 +66,8 @@ class KernelRidge:
         indicators = np.zeros((n, n_targets))
         indicators[rows, own] = 1.0 / counts[own]
         among = kernel[learnt]
-        ridge = RIDGE * np.trace(among) / n * np.eye(n)
+        # Of columns without lengths, from a damaged file, any ridge makes zeros.
+        ridge = RIDGE * (np.trace(among) / n or 1.0) * np.eye(n)
         inverse = linalg.inv((among + among.T) / 2 + ridge, check_finite=False)
         found = inverse @ indicators
         coefficients = np.zeros((len(kernel), n_targets))

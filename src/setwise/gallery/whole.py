@@ -33,6 +33,7 @@ from setwise.gallery.memory import (
     MOST_ASKED,
     MOST_HALVED,
     MOST_OWN_SETS,
+    N_FOLDS,
     GalleryShape,
     bytes_of_whole,
 )
@@ -47,8 +48,8 @@ from setwise.gallery.trials import (
 )
 from setwise.sets import SetBatch
 
-# Groups of classes, each of which is unknown to the others in turn; and sets that are tried.
-N_FOLDS, MOST_UNKNOWN = 4, 1000
+# Sets that are tried as if their classes were unknown.
+MOST_UNKNOWN = 1000
 
 
 @dataclass(frozen=True)
@@ -187,7 +188,7 @@ class WholeSolution(Solution):
         group = (np.arange(gallery.n_classes) % n_groups)[gallery.codes]
         tried = tried_sets(gallery.codes, MOST_UNKNOWN)
         active = [gallery.ensemble.layers[i] for i in np.flatnonzero(gallery.layer_weights)]
-        layers = nearness_layers(active)
+        layers = nearness_layers(gallery, active)
         # Views that learn nothing show the sets as before, whichever classes are known.
         views = gallery.views
         fixed = [m for m in layers if not views[m.representation.view.name].learns]
@@ -220,7 +221,7 @@ class WholeSolution(Solution):
             views = LeftOutViews(gallery.everything.layer_graph(i), chosen)
             angles[self.layers[i].layer] = views.angles
         nearness = [
-            nearness_of({m: (largest[k], mean[k]) for m, (largest, mean) in angles.items()})
+            nearness_of(gallery, {m: (big[k], mean[k]) for m, (big, mean) in angles.items()})
             for k in range(len(chosen))
         ]
         codes = trials.fused_codes(gallery.description.fusion)
@@ -321,7 +322,7 @@ def _nearness_to_others(
             basis, own = layer.representation.basis, sets[layer]
             to_sets = set_angles(columns[layer][i].T @ matrix, own, basis)
             found[layer] = target_angles(to_sets, set_targets[np.unique(own)], n_targets)
-        return nearness_of(found)
+        return nearness_of(gallery, found)
 
     return np.array(list(in_threads(nearness, map(int, tried), n_jobs)))
 
