@@ -24,7 +24,10 @@ from write_pages import draw_pictures, write_pages
 RECORDS: dict[str, tuple[str, ...]] = {
     "images": ("benchmarks/image_settings.py --jobs {jobs}",),
     "reproduced": ("benchmarks/reproduced.py --jobs {jobs}", "benchmarks/n_clusters.py"),
-    "evidence": ("benchmarks/evidence_table.py --jobs {jobs}",),
+    "evidence": (
+        "benchmarks/evidence_table.py --jobs {jobs}",
+        "benchmarks/alone.py --jobs {jobs}",
+    ),
     "together": ("benchmarks/together.py --jobs {jobs}", "benchmarks/groups.py --jobs {jobs}"),
     "heaps": ("benchmarks/heaps.py",),
     "speed": tuple(
@@ -39,6 +42,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "benchmarks/large_galleries.py --real 16 --splits 2",
         "benchmarks/large_galleries.py --real 32 --splits 2",
     ),
+    "page": ("benchmarks/page_load.py",),
 }
 
 

@@ -53,9 +53,7 @@ TASKS = {
             "setwise.face_tracks",
         ),
     ),
-    "Label sets": (
-        *("setwise.CVC", "setwise.Answer", "setwise.edit", "setwise.load", "setwise.Committee"),
-    ),
+    "Label sets": ("setwise.CVC", "setwise.Answer", "setwise.edit", "setwise.load"),
     "Group sets without labels": (
         *("setwise.SetClusters", "setwise.together.Links", "setwise.together.suggest"),
         *("setwise.together.relate", "setwise.together.Grouping"),

@@ -101,9 +101,9 @@ def by_classifier(make: Callable[[], Any], split: Split, n_jobs: int) -> Opinion
     return Opinion(np.asarray(clf.predict(split.probes)))
 
 
-def by_cvc(split: Split, n_jobs: int) -> Opinion:
+def by_cvc(split: Split, n_jobs: int, **parameters: Any) -> Opinion:
     """CVC by default; where some probes are of no class of the gallery, it may say so."""
-    clf = CVC(random_state=0, n_jobs=n_jobs)
+    clf = CVC(random_state=0, n_jobs=n_jobs, **parameters)
     if not split.is_enrolled.all() and "unknown" in clf.get_params():
         clf.set_params(unknown=STRANGER_RATE, unknown_label=-1)
     answers = list(clf.fit(split.gallery, split.gallery_labels).judge(split.probes))

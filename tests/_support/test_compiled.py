@@ -24,13 +24,12 @@ import logging, sys
 import numpy as np
 logging.basicConfig(stream=sys.stderr, format="%(message)s")
 from setwise._support.compiled import kernels_of
-kernel = kernels_of("setwise.lasso").find_changed
-left, codes = np.zeros(2), (np.array([0, 0, 1]), np.array([0]), np.array([2.0]))
-kernel(np.array([[1.0, 3.0], [5.0, 7.0]]), 0.5, *codes, left, np.zeros(2, np.bool_))
+kernel = kernels_of("setwise.cut").degrees
+found = kernel(np.array([0, 1, 3]), np.array([3.0, 2.0, -1.0]))
 stats = kernel.stats
-print(*left, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
+print(*found, sum(stats.cache_hits.values()), sum(stats.cache_misses.values()))
 """
-SUBTRACTS, ADDS = "g[j] -= scale * row[j]", "g[j] += scale * row[j]"
+ADDS, SUBTRACTS = "degree[i] += data[e]", "degree[i] -= data[e]"
 
 
 @pytest.fixture
@@ -68,15 +67,15 @@ def test_what_is_compiled_is_kept_until_a_kernel_changes_or_the_cache_is_damaged
     assert run() == ([3.0, 1.0], (1, 0))  # from the cache
     assert run.said == ""
     for kind in ("nbc", "nbi"):  # what was compiled, and the index of it
-        (cached,) = (folder.parent / "cache").rglob(f"*find_changed*.{kind}")
+        (cached,) = (folder.parent / "cache").rglob(f"*degrees*.{kind}")
         cached.write_bytes(cached.read_bytes()[:-20])
         assert run() == ([3.0, 1.0], (0, 1))
-    called = folder / "lasso" / "descent_kernels.py"  # by the kernel that is run
+    called = folder / "cut" / "graph_kernels.py"  # by the kernel that is run
     source = called.read_text()
-    assert source.count(SUBTRACTS) == 1
-    called.write_text(source.replace(SUBTRACTS, ADDS))
-    assert run() == ([7.0, 13.0], (0, 1))
-    assert run() == ([7.0, 13.0], (1, 0))
+    assert source.count(ADDS) == 1
+    called.write_text(source.replace(ADDS, SUBTRACTS))
+    assert run() == ([-3.0, -1.0], (0, 1))
+    assert run() == ([-3.0, -1.0], (1, 0))
 
 
 def test_the_stamp_covers_every_file_with_a_kernel():
@@ -213,9 +212,8 @@ def heard_interrupts():
 
 @pytest.mark.usefixtures("heard_interrupts")
 def test_ctrl_c_in_a_kernel_is_a_keyboard_interrupt():
-    kernel, n = compiled.kernels_of("setwise.lasso").find_changed, 100_000
-    codes = np.arange(n + 1), (np.arange(n) + 1) % n, np.ones(n)
-    arguments = np.ones((n, 8)), 0.5, *codes, np.empty(8), np.empty(n, np.bool_)
+    kernel, n = compiled.kernels_of("setwise.cut").degrees, 1_000_000
+    arguments = np.arange(n + 1), np.ones(n)
     kernel(*arguments)
 
     def work():

@@ -33,7 +33,7 @@ def test_a_gallery_that_does_not_fit_is_refused_with_the_number(monkeypatch, see
     monkeypatch.setattr(setwise._support.memory, "available_memory", lambda: 1000)
     for call, n_sets in ((clf.fit, 9), (clf.enroll, 18)):
         message = (
-            rf"7 layers over {n_sets} gallery sets needs about \d\.\d MiB of memory, and "
+            rf"11 layers over {n_sets} gallery sets needs about \d\.\d MiB of memory, and "
             r"0\.0 MiB is available\. Give fewer dims"
         )
         with pytest.raises(TooLargeError, match=message) as caught:

@@ -74,7 +74,7 @@ def test_a_gallery_of_other_weights_is_refused(albums, tmp_path):
         setwise.load(other)
 
 
-def test_without_the_extra_a_gallery_names_it(albums, monkeypatch):
+def test_without_the_extra_a_gallery_names_it_when_it_is_asked(albums, monkeypatch):
     _, out, _ = albums
 
     def missing(*arguments, **options):
@@ -82,8 +82,10 @@ def test_without_the_extra_a_gallery_names_it(albums, monkeypatch):
         raise MissingExtraError(msg)
 
     monkeypatch.setattr("setwise.features.Network.transform", missing)
+    clf = setwise.load(out)  # its features are in the file
+    assert clf.classes_.tolist() == ["flat", "slanted", "steep"]
     with pytest.raises(MissingExtraError, match="pip install"):
-        setwise.load(out)
+        clf.predict(clf.gallery_.sets[[0]])
 
 
 def test_features_are_named_alone_or_together():

@@ -195,7 +195,8 @@ def test_without_vectors_nothing_can_be_enrolled_and_it_says_so(albums, tmp_path
     assert found["has_vectors"] is False
     answers = document("identify", out, albums / "probes")["answers"]
     expected = document("identify", albums / "people.setwise", albums / "probes")["answers"]
-    assert answers == expected
+    # Members that compare single vectors are gone with them.
+    assert [one["label"] for one in answers] == [one["label"] for one in expected]
     refused = run("enroll", out, albums / "probes", "--label", "flat")
     assert refused.exit_code == 1
     assert "saved without its vectors" in refused.stderr
@@ -203,7 +204,7 @@ def test_without_vectors_nothing_can_be_enrolled_and_it_says_so(albums, tmp_path
 
 def test_sets_of_other_classes_are_unknown_where_wanted(albums, tmp_path):
     out = tmp_path / "strict.setwise"
-    run("fit", albums / "gallery", "-o", out, "--size", "32", "--unknown", "0.4")
+    run("fit", albums / "gallery", "-o", out, "--size", "32", "--unknown", "0.02")
     noise = np.random.default_rng(0).integers(0, 9, (9, 32, 32), dtype=np.uint8)
     noise[:, :8, :8] += 200  # a light in a corner of the dark
     save_images(setwise.SetBatch.from_images([noise], ["night"]), tmp_path / "unknown")

@@ -192,7 +192,7 @@ def test_says_which_extra_is_missing(monkeypatch):
 @pytest.mark.parametrize(
     ("bad", "message"),
     [
-        (Pixels(size=0), "Pixels: size must be an int of at least 1"),
+        (Pixels(size=0), "Pixels: size must be an int of 1 to 4096"),
         (Pixels(size=(3,)), "size"),
         (Pixels(size=(3, 2.5)), "size"),
         (Pixels(size="big"), "size"),

@@ -61,7 +61,7 @@ class CVC(PartParameters, SetClassifier):
 
     Parameters
     ----------
-    dims : sequence of int, default=(3, 5, 8)
+    dims : sequence of int, default=(5,)
         Columns that a set is reduced to, one layer each. Numbers above the size of the largest
         gallery set, or above half of the number of features, are left out.
     representations : sequence of (view, basis) pairs
@@ -75,12 +75,14 @@ class CVC(PartParameters, SetClassifier):
         A basis turns them into columns: ``"mean"`` (one column, whatever ``dims``), ``"svd"``,
         ``"centred"``, ``"means"`` (singular vectors of the set, of the set minus its mean,
         means of its parts), ``"dictionary"`` (the paper's atoms, with an l1 bound),
-        ``"vectors"`` (the set's own vectors, each compared with the nearest), or one with
-        parameters such as ``Dictionary(radius=2.0, n_seeds=3)``.
+        ``"vectors"`` (the set's own vectors, each compared with the nearest), ``"spread"``
+        (principal directions with lengths, whatever ``dims``), or one with parameters such as
+        ``Dictionary(radius=2.0, n_seeds=3)``.
 
         The default is *where a set is* (mean of the plain vectors), *what it spans* (singular
-        vectors of the whitened ones), *how it varies* (centred ones of the plain ones) and
-        *which vectors it has* (plain and whitened).
+        vectors of the whitened ones), *how it varies* (centred ones of the plain ones), *which
+        vectors it has* and *how widely it spreads*, about zero and about its mean (both plain
+        and whitened).
     graph : str or Graph, default="lasso"
         Proximity of columns: ``"lasso"``, ``"gaussian"``, ``"least_squares"``, ``"omp"``, or
         one with parameters such as ``LassoGraph(alpha=0.01)``.
@@ -95,15 +97,17 @@ class CVC(PartParameters, SetClassifier):
         Between cluster distributions.
     evidence : sequence of str or Evidence
         Of each layer: ``"clusters"`` (Algorithm 1), ``"edges"`` (share of the probe's),
-        ``"smallest angle"``, ``"all angles"``. The default is all, clusters at the middle
-        dimensionality of each representation alone. Vectors have no graph, and angles only.
+        ``"smallest angle"``, ``"all angles"``, ``"regression"`` (of classes on how alike sets
+        are, for spreads alone). The default is all, clusters at the middle dimensionality of
+        each representation alone. Vectors and spreads have no graph.
     fusion : {"pool", "mode", "sum", "coefficient", "none"}, default="pool"
         Weighted mean of the members' probabilities, majority of labels, sum of distances, sum
         of overlaps, or the largest dimensionality alone.
     weights : {"gallery", None}, default="gallery"
-        Weigh members (a kind of evidence of a layer) by how often they recognise gallery sets
-        that are left out in turn; halves of sets, where some class has a single set. Equally
-        good members that compare single vectors have a third of the weight together.
+        Weigh members (a kind of evidence of a layer) by how probable they find the classes of
+        gallery sets that are left out in turn; of halves of sets, where some class has a single
+        set. Equally good members that compare single vectors have a fifth of the weight
+        together.
     outliers : {"drop", None}, default="drop"
         Drop outliers from gallery sets and probes, see :func:`setwise.features.is_typical`.
     unknown : float, optional

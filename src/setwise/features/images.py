@@ -91,6 +91,7 @@ class ImageFeature(  # type: ignore[call-arg]
 
     def n_values(self, shape: tuple[int, ...]) -> int:
         """Number of values of an image of a shape, ``(height, width[, n_channels])``."""
+        self.check_parameters()
         return int(np.asarray(self.compute(np.zeros((1, *shape), dtype=np.uint8))).size)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:

@@ -12,7 +12,7 @@ from scipy import linalg
 
 from setwise._support.parallel import lazy
 from setwise._support.types import FloatArray, IntArray
-from setwise.basis import SVD, Mean
+from setwise.basis import SVD, Basis, Mean, Spread, Vectors
 from setwise.features import unit_rows
 from setwise.gallery.bases import SetBases, every
 from setwise.gallery.description import Layer
@@ -133,7 +133,8 @@ class Candidates:
 
     def nearness(self, views: Mapping[int, LayerView]) -> float:
         """How near a probe is to the nearest target, see :func:`nearness_of`."""
-        return nearness_of({self.layers[i].layer: v.angles for i, v in views.items()})
+        angles = {self.layers[i].layer: view.angles for i, view in views.items()}
+        return nearness_of(self.gallery, angles)
 
     @lazy
     def sketch(self) -> GallerySketch:
@@ -145,32 +146,64 @@ class Candidates:
         return GallerySketch.of(gallery.sets if is_all else gallery.sets[self.sets], self.codes)
 
 
-def nearness_of(angles: Mapping[Layer, tuple[FloatArray, FloatArray]]) -> float:
+# Classes from which views that learn from the gallery tell known from unknown ones: of fewer,
+# they learn what these classes are rather than what classes are.
+FEWEST_LEARNT = 5
+# Bases by whose likeness nearness is measured, where an ensemble has them: the mean, and what
+# of the others comes first.
+_OF_NEARNESS = (Mean, Spread, Vectors, SVD)
+
+
+def nearness_layers(gallery: Gallery, layers: Sequence[Layer]) -> list[Layer]:
+    """The layers by which nearness is measured: means, and spreads about zero if there are any.
+
+    With the vectors themselves beside them, both in views that learn, where the gallery has
+    classes enough; in the others where it has not. Without spreads, singular vectors; without
+    means or these, all layers.
+    """
+
+    def of(kind: type[Basis]) -> list[Layer]:
+        return [m for m in layers if type(m.representation.basis) is kind]
+
+    bases = [(m, m.representation.basis) for m in layers]
+    # Those about the mean of a set do not say where it is.
+    spreads = [m for m, basis in bases if isinstance(basis, Spread) and not basis.centred]
+    if not spreads:
+        return [*of(Mean), *of(SVD)] or list(layers)
+    learns = gallery.n_classes >= FEWEST_LEARNT
+    beside = [*spreads, *(of(Vectors) if learns else ())]
+    views = gallery.views
+    chosen = [m for m in beside if views[m.representation.view.name].learns == learns]
+    return [*of(Mean), *(chosen or spreads)]
+
+
+def nearness_of(
+    gallery: Gallery, angles: Mapping[Layer, tuple[FloatArray, FloatArray]]
+) -> float:
     """How near a probe is to the nearest target, by both cosines of each in each layer.
 
-    An absolute measure beside the relative votes: the cosine of the means, where a layer has
-    them, plus the mean squared cosine of the canonical angles, over the layers with singular
-    vectors. Of ensembles without either, the mean squared cosine over all layers. It tells
-    known from unknown classes better than the cosine alone (docs/evidence.md).
+    An absolute measure beside the relative votes: the cosine of the means plus the mean squared
+    cosine of each other kind of basis, over its layers. It tells known from unknown classes
+    better than the cosine alone (docs/evidence.md).
     """
     means: dict[type, list[FloatArray]] = {}
-    for layer in nearness_layers(list(angles)):
-        kind, (largest, mean) = type(layer.representation.basis), angles[layer]
-        key = kind if kind in _OF_NEARNESS else object
-        means.setdefault(key, []).append(largest if kind is Mean else mean)
+    for layer in nearness_layers(gallery, list(angles)):
+        kind, (largest, mean) = _kind_of_nearness(layer), angles[layer]
+        means.setdefault(kind, []).append(largest if kind is Mean else mean)
     ordered = [means[kind] for kind in (*_OF_NEARNESS, object) if kind in means]
     total = np.sum([np.mean(values, axis=0) for values in ordered], axis=0)
     return float(np.max(total, initial=0.0))
 
 
-# Bases by whose angles nearness is measured, where an ensemble has them.
-_OF_NEARNESS = (Mean, SVD)
+def largest_nearness(gallery: Gallery) -> float:
+    """How near a set is to itself: 1 for each kind of basis by which nearness is measured."""
+    active = [gallery.ensemble.layers[i] for i in np.flatnonzero(gallery.layer_weights)]
+    return float(len(set(map(_kind_of_nearness, nearness_layers(gallery, active)))))
 
 
-def nearness_layers(layers: Sequence[Layer]) -> list[Layer]:
-    """The layers by which nearness is measured: means and singular vectors, else all."""
-    kinds = [layer for layer in layers if type(layer.representation.basis) in _OF_NEARNESS]
-    return kinds or list(layers)
+def _kind_of_nearness(layer: Layer) -> type:
+    kind = type(layer.representation.basis)
+    return kind if kind in _OF_NEARNESS else object
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ class Fusion(Part, ABC):
     family: ClassVar[str] = "fusion"
     #: Whether layers may be skipped once the rest cannot change the label.
     can_stop_early: ClassVar[bool] = False
-    #: Power of the probabilities without left-out sets to fit it to; None fits it to halves.
+    #: Power of the probabilities without trials, and about which trials fit it; None: any.
     usual_power: ClassVar[float | None] = None
 
     @abstractmethod

@@ -171,7 +171,7 @@ class Gallery:
     >>> from setwise.evaluation.testing import separable_sets
     >>> gallery = CVC().fit(*separable_sets()).gallery_
     >>> len(gallery.sets), gallery.classes, gallery.dims
-    (9, array([0, 1, 2]), (3, 5, 8))
+    (9, array([0, 1, 2]), (5,))
     """
 
     description: Description

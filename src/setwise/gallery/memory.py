@@ -20,6 +20,8 @@ from setwise.sets import SetBatch
 MOST_OWN_SETS = 500
 # Sets that are cut into halves instead, and halves of each side that are judged.
 MOST_HALVED, MOST_ASKED = 250, 100
+# Groups of classes, each of which is unknown to the others in turn.
+N_FOLDS = 4
 # Vectors that views of a large gallery learn from.
 MOST_LEARNT_FROM = 50_000
 # Bytes of cached columns of sets that were lately near a probe; and sets, however large.

@@ -66,17 +66,18 @@ class KernelRidge:
         indicators = np.zeros((n, n_targets))
         indicators[rows, own] = 1.0 / counts[own]
         among = kernel[learnt]
-        ridge = RIDGE * np.trace(among) / n * np.eye(n)
+        # Of columns without lengths, from a damaged file, any ridge makes zeros.
+        ridge = RIDGE * (np.trace(among) / n or 1.0) * np.eye(n)
         inverse = linalg.inv((among + among.T) / 2 + ridge, check_finite=False)
         found = inverse @ indicators
         coefficients = np.zeros((len(kernel), n_targets))
         coefficients[learnt] = found
         left_out = kernel @ found
         left_out[learnt] = indicators - found / np.diag(inverse)[:, None]
-        # Its target has one set less; the score for a target without sets is 0.
-        left_out[learnt, own] *= np.where(counts > 1, counts / np.maximum(counts - 1, 1), 0)[
-            own
-        ]
+        # Its target has one set less; one without any is as far as the farthest.
+        of_own = left_out[learnt, own] * counts[own] / np.maximum(counts[own] - 1, 1)
+        least = left_out[learnt].min(axis=1)
+        left_out[learnt, own] = np.where(counts[own] > 1, of_own, least)
         return cls(coefficients, left_out)
 
 

