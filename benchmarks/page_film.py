@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,7 @@ from page_load import Server, overview, serving, settled, window
 from page_photos import write_albums, write_gallery, write_heap
 
 DESKTOP, PHONE = (1440, 900, 800), (390, 844, 300)  # width, height, and width of the picture
-NAMES = {
-    "Chelsea": "Chelsea", "coffee": "coffee", "flower": "dahlia", "temple": "temple",
-}  # fmt: skip
+NAMED = ("Chelsea", "coffee", "flower", "temple")
 
 
 class Film:
@@ -92,8 +91,8 @@ class Film:
         print(f"{path}  {path.stat().st_size / 1e3:.0f} kB", flush=True)
 
 
-def first_run(film: Film, root: Path) -> None:
-    """From a heap to stacks with names."""
+def first_run(film: Film, shown: Mapping[str, str]) -> None:
+    """From a heap to stacks with names; what each photo shows is given."""
     film.show("", DESKTOP, until="document.querySelector('.folder')")
     film.keep("start")
     film.click(".kind", "Whole photos")
@@ -103,9 +102,11 @@ def first_run(film: Film, root: Path) -> None:
     film.wait("document.querySelector('.start-head .lead')?.textContent.includes('without a')")
     with film.server.client() as client:
         found = client.get("/api/v1/start").json()
-        for stack, name in zip(found["stacks"], NAMES.values(), strict=False):
-            body = {"run": found["run"], "items": stack["items"], "name": name}
-            client.post("/api/v1/start/name", json=body).raise_for_status()
+        for stack in found["stacks"]:
+            name = shown[found["items"][stack["items"][0]]["name"]]
+            if name in NAMED:
+                body = {"run": found["run"], "items": stack["items"], "name": name}
+                client.post("/api/v1/start/name", json=body).raise_for_status()
     film.wait("document.querySelectorAll('.person-stack.named').length >= 4")
     film.keep("stacks")
 
@@ -119,8 +120,8 @@ def misfile(server: Server) -> None:
             for group in overview(client)["classes"]
             for one in group["sets"]
         }
-        coffee = next(set_id for (name, _), set_id in sets.items() if name == "coffee")
-        photos = [{"set_id": coffee, "images": [0, 3, 5]}]
+        rocket = next(set_id for (name, _), set_id in sets.items() if name == "rocket")
+        photos = [{"set_id": rocket, "images": [0, 3, 5]}]
         body = {"photos": photos, "label": "Chelsea"}
         client.post("/api/v1/commands/move_photos", json=body).raise_for_status()
         settled(client)
@@ -179,13 +180,15 @@ def answer(film: Film, root: Path) -> None:
 
 def main() -> None:
     """Write photos, serve them, and keep the screens."""
-    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/pictures")
+    folder = Path(sys.argv[1] if len(sys.argv) > 1 else "docs/pictures").resolve()
     with tempfile.TemporaryDirectory() as name:
         root = Path(name)
         os.environ["XDG_CACHE_HOME"] = str(root / "cache")
         write_gallery(write_albums(root))
         (root / "things.setwise").rename(root / "home.setwise")
-        write_heap(root / "heap", 90)
+        shown = write_heap(root / "heap", 90)
+        (root / "home").mkdir()
+        os.chdir(root / "home")  # which a server opens, too
         ask = root / "ask"
         (root / "inbox" / "2026-07-05").rename(ask)
         photos = sorted(ask.iterdir())
@@ -194,7 +197,7 @@ def main() -> None:
             mine.write_bytes(others.read_bytes())
         new = serving(root / "new.setwise", "--photos", root / "heap")
         with new as server, window(server) as driver:
-            first_run(Film(driver, server, folder), root)
+            first_run(Film(driver, server, folder), shown)
         with serving(
             root / "home.setwise", "--inbox", root / "inbox", "--photos", root / "photos"
         ) as server:

@@ -42,13 +42,22 @@ def sets_of(found: dict[str, Any]) -> Sets:
     }
 
 
-def insisting(client: httpx.Client, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """Send a change under one key until the server says what became of it."""
+def insisting(
+    client: httpx.Client, path: str, body: dict[str, Any], cut: list[str]
+) -> dict[str, Any]:
+    """Send a change under one key until the server says what became of it.
+
+    ``cut`` gets the keys of those whose server was killed before it answered.
+    """
     key = secrets.token_hex(8)
     while True:
         try:
             found = client.post(path, json=body | {"key": key})
-        except httpx.TransportError:
+        except httpx.ConnectError:
+            time.sleep(0.1)
+            continue
+        except httpx.TransportError:  # killed before it answered
+            cut.append(key)
             time.sleep(0.1)
             continue
         if found.status_code in (200, 409, 422):
@@ -60,11 +69,11 @@ def insisting(client: httpx.Client, path: str, body: dict[str, Any]) -> dict[str
 def kill_often(gallery: Path, files: Files, n_kills: int) -> str:
     """Kill the server so often; what was lost or doubled, in words."""
     rng, killed = random.Random(0), Killed(gallery)
-    lost, n_changes, over = list[str](), 0, threading.Event()
+    lost, cut, n_changes, over = list[str](), list[str](), 0, threading.Event()
 
     def killer() -> None:
         while killed.n_kills < n_kills:
-            time.sleep(rng.uniform(0.02, 3.0))
+            time.sleep(rng.uniform(0.02, 6.0))
             killed.kill()
         over.set()
 
@@ -74,8 +83,8 @@ def kill_often(gallery: Path, files: Files, n_kills: int) -> str:
         thread.start()
         while not over.is_set():
             try:
+                expected, problem = _change(client, rng, expected, files, cut)
                 n_changes += 1
-                expected, problem = _change(client, rng, expected, files)
             except httpx.TransportError:
                 time.sleep(0.1)
                 continue
@@ -90,12 +99,13 @@ def kill_often(gallery: Path, files: Files, n_kills: int) -> str:
     killed.server.process.terminate()
     killed.server.process.wait()
     setwise.load(gallery)
-    words = f"{n_changes} changes, {len(lost)} lost or doubled, {undone} undone in the end"
+    words = f"{n_changes} changes, {len(set(cut))} of them cut, {len(lost)} lost or doubled"
+    words += f", {undone} undone in the end"
     return words + (f": {lost[:3]}" if lost else "")
 
 
 def _change(
-    client: httpx.Client, rng: random.Random, expected: Sets, files: Files
+    client: httpx.Client, rng: random.Random, expected: Sets, files: Files, cut: list[str]
 ) -> tuple[Sets, str]:
     """Make one change, and see whether it is there; the sets now, and what is wrong."""
     before = sets_of(overview(client))
@@ -110,16 +120,16 @@ def _change(
     if kind == "move":
         to = rng.choice([one for one, _ in albums if one != label])
         body = {"set_id": album["id"], "label": to}
-        done = insisting(client, "/api/v1/commands/move", body)
+        done = insisting(client, "/api/v1/commands/move", body, cut)
         now[to, name] = now.pop((label, name))
     elif kind == "remove":
         body = {"set_id": album["id"], "images": [0]}
-        done = insisting(client, "/api/v1/commands/remove_photos", body)
+        done = insisting(client, "/api/v1/commands/remove_photos", body, cut)
         now[label, name] -= 1
     else:
         job = _asked(client, files)
         body = {"job": job, "label": label, "without": []}
-        done = insisting(client, "/api/v1/commands/enroll", body)
+        done = insisting(client, "/api/v1/commands/enroll", body, cut)
         if done.get("state") == "done":
             name = done["words"].removeprefix("Added ").rpartition(" (")[0]
             now[label, name] = len(files)

@@ -2,7 +2,7 @@
 
     python benchmarks/page_load.py                       all of it, about an hour
     python benchmarks/page_load.py questions learning    some of it
-    python benchmarks/page_load.py heap --photos 300     a smaller heap
+    python benchmarks/page_load.py things --photos 300   a smaller heap
 
 Each part serves a gallery in a process of its own, prints rows of one Markdown table, and keeps
 them for docs/benchmarks/page.json (`measure.py page` runs and commits all).
@@ -193,40 +193,48 @@ def learning(root: Path, options: argparse.Namespace) -> None:
         row("learning", "memory of the server", words)
 
 
-def heap(root: Path, options: argparse.Namespace) -> None:
-    """From a heap to a gallery: how long, how large, how smooth."""
+def things(root: Path, options: argparse.Namespace) -> None:
+    """From a heap of whole photos to a gallery: how long, how large, how smooth."""
+    write_heap(root / "heaps" / "things", options.photos)
+    _heap(root, "things", "photos", options.photos)
+
+
+def people(root: Path, options: argparse.Namespace) -> None:
+    """The same of photos of one to three people each."""
     from tests.faces.made_people import FOUND, photo
 
-    folder, n_photos = root / "heaps", options.photos
-    write_heap(folder / "things", n_photos)
     rng = np.random.default_rng(0)
-    for number in range(n_photos):
+    for number in range(options.photos):
         who = rng.choice(len(FOUND), size=rng.integers(1, 4), replace=False).tolist()
-        path = folder / "people" / f"day {number // 40}" / f"{number:04d}.jpg"
+        path = root / "heaps" / "people" / f"day {number // 40}" / f"{number:04d}.jpg"
         photo(path, [(one, number) for one in who], side=int(rng.integers(110, 260)))
-    empty = _empty_memory(root)
-    for kind, name in (("photos", "things"), ("faces", "people")):
-        os.environ["XDG_CACHE_HOME"] = str(root / "cache")  # nothing was seen before
-        gallery = root / f"{name}.setwise"
-        with serving(gallery, "--photos", folder) as server, server.client() as client:
-            _sort(client, folder / name, kind, n_photos)
-            _look_around(server, f"{name}, {n_photos} photos")
-            _make(client, gallery, n_photos, name)
-            settled(client)
-            time.sleep(3)
-            size, used = gallery.stat().st_size / 1e6, server.memory_mb - empty
-            words = f"{used:.0f} MB more than an empty page, a file of {size:.0f} MB"
-            row("heap", f"{name}: memory with the gallery", f"{words}: {used / size:.1f} times")
+    _heap(root, "people", "faces", options.photos)
 
 
-def _empty_memory(root: Path) -> float:
+def _heap(root: Path, name: str, kind: str, n_photos: int) -> None:
+    """Sort a heap, look around in it, and make the gallery."""
+    empty = _empty_memory(root, kind)
+    os.environ["XDG_CACHE_HOME"] = str(root / "cache")  # nothing was seen before
+    gallery, folder = root / f"heap of {name}.setwise", root / "heaps"
+    with serving(gallery, "--photos", folder) as server, server.client() as client:
+        _sort(client, folder / name, kind, n_photos)
+        _look_around(server, f"{n_photos} photos", name)
+        _make(client, gallery, name)
+        settled(client)
+        time.sleep(5)
+        size, used = gallery.stat().st_size / 1e6, server.memory_mb - empty
+        words = f"{used:.0f} MB more than an empty page, a file of {size:.0f} MB"
+        row(name, "memory with the gallery", f"{words}: {used / size:.1f} times")
+
+
+def _empty_memory(root: Path, kind: str) -> float:
     """Memory of a server without a gallery that has read and answered something."""
-    tiny = write_heap(root / "tiny", 12)
+    tiny = root / "tiny"
+    write_heap(tiny, 12)
     with serving(root / "tiny.setwise", "--photos", root) as server, server.client() as client:
-        for kind in ("photos", "faces"):
-            client.post("/api/v1/start", json={"folder": str(tiny), "kind": kind})
-            while client.get("/api/v1/start").json()["state"] == "reading":
-                time.sleep(0.1)
+        client.post("/api/v1/start", json={"folder": str(tiny), "kind": kind})
+        while client.get("/api/v1/start").json()["state"] == "reading":
+            time.sleep(0.1)
         return server.memory_mb
 
 
@@ -244,17 +252,17 @@ def _sort(client: httpx.Client, folder: Path, kind: str, n_photos: int) -> None:
         time.sleep(0.25)
     minutes = (time.perf_counter() - began) / 60
     words = f"first stack {first:.1f} s, all {len(now['stacks'])} stacks {minutes:.1f} min"
-    row("heap", f"{folder.name}, {n_photos} photos", f"{words}, {len(now['unsure'])} unsure")
+    row(folder.name, f"{n_photos} photos", f"{words}, {len(now['unsure'])} unsure")
 
 
-def _make(client: httpx.Client, gallery: Path, n_photos: int, name: str) -> None:
+def _make(client: httpx.Client, gallery: Path, name: str) -> None:
     began = time.perf_counter()
     client.post("/api/v1/start/gallery", json={}).raise_for_status()
     while client.get("/api/v1/gallery").status_code != 200:
         error = client.get("/api/v1/start").json().get("error")
         assert not error, error
         time.sleep(0.2)
-    row("heap", f"{name}: the gallery is made", f"{time.perf_counter() - began:.1f} s")
+    row(name, "the gallery is made", f"{time.perf_counter() - began:.1f} s")
 
 
 SCROLL = """
@@ -271,7 +279,7 @@ requestAnimationFrame(step);
 """
 
 
-def _look_around(server: Server, what: str) -> None:
+def _look_around(server: Server, what: str, name: str) -> None:
     """Scroll through the stacks, and say how long frames take."""
     with window(server) as driver:
         driver.get(server.address)
@@ -283,7 +291,7 @@ def _look_around(server: Server, what: str) -> None:
         frames = driver.execute_async_script(SCROLL)
         late = sum(ms > 50 for ms in frames)
         words = f"median {statistics.median(frames):.0f} ms, longest {max(frames):.0f} ms"
-        row("heap", f"{what}: scrolling", f"{words}, {late} of {len(frames)} above 50 ms")
+        row(name, f"{what}: scrolling", f"{words}, {late} of {len(frames)} above 50 ms")
 
 
 @contextmanager
@@ -374,7 +382,8 @@ def memory(root: Path, options: argparse.Namespace) -> None:
 
 
 PARTS: dict[str, Callable[[Path, argparse.Namespace], None]] = {
-    one.__name__: one for one in (journey, questions, learning, windows, heap, kills, memory)
+    one.__name__: one
+    for one in (journey, questions, learning, windows, things, people, kills, memory)
 }
 
 

@@ -95,15 +95,15 @@ def write_albums(root: Path) -> Path:
     return root
 
 
-def write_heap(folder: Path, n_photos: int, size: tuple[int, int] = SIZE) -> Path:
-    """Write photos of everything into one folder, in the order of a camera, without names."""
+def write_heap(folder: Path, n_photos: int, size: tuple[int, int] = SIZE) -> dict[str, str]:
+    """Write photos of everything into one folder, as of a camera; what each file shows."""
     found = pictures()
-    names = np.random.default_rng(0).choice(list(found), n_photos)
+    names = np.random.default_rng(0).choice(list(found), n_photos).tolist()
     folder.mkdir(parents=True, exist_ok=True)
-    for i, name in enumerate(names.tolist()):
+    for i, name in enumerate(names):
         photo = shots(found[name], 1, 10_000 + i, size)[0]
         photo.save(folder / f"IMG_{1000 + i}.jpg", quality=88)
-    return folder
+    return {f"IMG_{1000 + i}.jpg": name for i, name in enumerate(names)}
 
 
 def write_gallery(root: Path) -> Path:

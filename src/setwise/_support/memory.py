@@ -36,15 +36,6 @@ def require_memory(needed: int, what: str, advice: str) -> None:
         raise TooLargeError(msg)
 
 
-def give_back_memory() -> None:
-    """Return memory that is free in this process to the system, where the C library can.
-
-    After work on a whole gallery, more may be kept for later than the gallery takes.
-    """
-    with suppress(OSError, AttributeError):
-        ctypes.CDLL(None).malloc_trim(0)
-
-
 @cache
 def keep_freed_memory() -> None:
     """Let this process, a worker, keep up to 128 MiB that it frees.

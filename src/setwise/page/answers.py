@@ -94,8 +94,12 @@ def answer_words(
 
 def is_far(answer: Answer, farthest: float) -> bool:
     """Whether a set is called unknown, but some albums of the gallery are as far away."""
-    is_probable = kind_of(answer) == "unknown" and answer.probability >= QUITE_SURE
-    return is_probable and answer.nearness >= farthest
+    return is_probable(answer) and answer.nearness >= farthest
+
+
+def is_probable(answer: Answer) -> bool:
+    """Whether a set is called unknown, but of all classes one is much more probable."""
+    return kind_of(answer) == "unknown" and answer.probability >= QUITE_SURE
 
 
 def reason(answer: Answer, parts: Sequence[payload.Part] = ()) -> str:

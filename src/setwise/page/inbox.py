@@ -336,7 +336,8 @@ class Inbox:
     def _group(self) -> None:
         """Find unknown albums that belong together, once nothing else is to be done."""
         open_rows = [row for row in self._rows.values() if row.decided is None]
-        unknown = [r for r in open_rows if r.is_unknown and not r.boxes and not r.parts]
+        farthest = self.file.state.farthest
+        unknown = [r for r in open_rows if r.is_new(farthest) and not r.boxes and not r.parts]
         unknown = [row for row in unknown if not self._decisions.is_apart(row.content)]
         seen = (self.file.state.digest, [row.content for row in unknown])
         if seen == self._grouped or self.is_unsettled() or self.state != "ready":

@@ -14,6 +14,7 @@ from setwise._support.files import write_whole
 from setwise.classify import Answer
 from setwise.classify.answer import kind_of
 from setwise.errors import reject
+from setwise.page.answers import is_far
 from setwise.page.commands import without_rows
 from setwise.page.gallery_file import content_digest
 from setwise.page.payload import Box, InboxRow
@@ -69,6 +70,10 @@ class Row:
     def is_unknown(self) -> bool:
         """Whether it is of nobody in the gallery."""
         return self.answer is not None and kind_of(self.answer) in ("unknown", "guess")
+
+    def is_new(self, farthest: float) -> bool:
+        """Whether it is of nobody in the gallery, and not probably somebody of it."""
+        return self.is_unknown and (self.answer is None or not is_far(self.answer, farthest))
 
     @property
     def outliers(self) -> tuple[int, ...]:

@@ -1,8 +1,8 @@
 """Photos of an album that are of somebody else: a few that stray, or whole parts of it.
 
 Photos are grouped by the class of the most similar photo of the gallery, and each group is
-judged as a set of its own. Single photos say little; a group of them that the gallery names
-with confidence is someone.
+judged as a set of its own. Single photos say little; a group of them that is much more
+probably of one class than of all others is someone, or else somebody new beside them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from setwise.classify import Answer
 from setwise.classify.answer import kind_of
 from setwise.classify.judge import Inference
 from setwise.errors import NoInformationWarning
+from setwise.page.answers import is_probable
 from setwise.page.gallery_file import GalleryState
 from setwise.page.payload import Part
 
@@ -58,7 +59,7 @@ def parts_of(state: GalleryState, vectors: FloatArray) -> list[Part]:
             images = np.flatnonzero(codes == code)
             with quiet("", NoInformationWarning):
                 answer = Inference.of(gallery, vectors[images]).answer()
-            if kind_of(answer) == "known":
+            if kind_of(answer) == "known" or is_probable(answer):
                 named.setdefault(str(answer.nearest), []).extend(images.tolist())
     if len(named) < 2:
         return []

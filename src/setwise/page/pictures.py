@@ -72,8 +72,7 @@ def _jpeg(path: Path, n_bytes: int, time_ns: int, side: int, box: Box | None) ->
 def _around(box: Box, size: tuple[int, int]) -> tuple[int, int, int, int]:
     """A square around a box, as far as the picture goes."""
     left, top, width, height = (value * size[i % 2] for i, value in enumerate(box))
-    half = (0.5 + AROUND) * max(width, height)
-    half = min(half, min(size) / 2)
-    x = min(max(left + width / 2, half), size[0] - half)
-    y = min(max(top + height / 2, half), size[1] - half)
-    return round(x - half), round(y - half), round(x + half), round(y + half)
+    side = min(round((1 + 2 * AROUND) * max(width, height)), *size)
+    x = min(max(round(left + (width - side) / 2), 0), size[0] - side)
+    y = min(max(round(top + (height - side) / 2), 0), size[1] - side)
+    return x, y, x + side, y + side

@@ -170,17 +170,18 @@ class AppState:
         self.questions.close()
 
     def _look(self) -> None:
-        seen = tidied = self.file.state.revision, self.file.trouble
+        seen = self.file.state.revision, self.file.trouble
+        tidied = ""
         while not self.is_closed.wait(EVERY_S):
-            if tidied != seen and not self._is_unsettled():
-                give_back_memory()  # of the galleries before
-                tidied = seen
             try:
                 state = self.file.refreshed()
-                self.insight.known(state)
+                is_known = self.insight.known(state) is not None
             except Exception:  # the next request says so
                 logger.exception("The gallery file could not be read")
                 continue
+            if is_known and tidied != state.revision and not self._is_unsettled():
+                give_back_memory()  # of the galleries before, and of what was computed
+                tidied = state.revision
             if seen != (seen := (state.revision, self.file.trouble)):
                 level = logging.INFO if self.file.trouble is None else logging.ERROR
                 tell("gallery", level, revision=state.revision, trouble=self.file.trouble)

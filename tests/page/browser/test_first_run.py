@@ -12,6 +12,7 @@ from tests.page.page_server import served as serve
 
 from setwise.classify.image_features import installed_features
 from setwise.page import Settings
+from setwise.page.start import faces_kind
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +38,7 @@ def first(driver, heap, tmp_path):
 
 
 def test_from_a_heap_of_photos_to_people_who_are_recognised(first, heap):
-    assert first.serious() == []
+    assert first.violations() == []
     done = first_run(first, heap)
     assert done.people == list(NAMES)
     assert len(done.answers) == 2
@@ -89,7 +90,7 @@ def test_groups_are_corrected_as_they_are_seen(first):
         first.click(".folder", words)
     first.click(".folders .button", "Use “summer”")
     first.find(".start-head .lead", "3 people in 5 photos")
-    assert first.serious() == []
+    assert first.violations() == []
     first.click(".stack-open")
     first.click("dialog .tile")
     first.click("dialog .button", "Take 1 picture out")
@@ -116,3 +117,28 @@ def test_groups_are_corrected_as_they_are_seen(first):
     first.until("document.querySelectorAll('.person-stack').length === 3", "one group")
     first.driver.refresh()
     first.until("document.querySelectorAll('.person-stack').length === 3", "all is kept")
+
+
+def test_two_groups_are_shown_side_by_side_and_people_say_whether_they_are_one(
+    driver, heap, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(faces_kind, "near_groups", lambda *_: [(0, 1), (0, 2)])
+    with serve(Settings(tmp_path / "family.setwise", sources=(heap,))) as page:
+        window = Window(driver, page.address)
+        driver.get("about:blank")
+        driver.get(page.address)
+        for words in (heap.name, "summer"):
+            window.click(".folder", words)
+        window.click(".folders .button", "Use “summer”")
+        window.find("h2", "The same person?")
+        assert window.run("return document.querySelectorAll('.pair figure').length") == 2
+        assert window.violations() == []
+        shown = "[...document.querySelectorAll('.pair img')].map((one) => one.src).join()"
+        first = window.run(f"return {shown}")
+        window.click(".actions .button", "No")
+        window.until("document.querySelectorAll('.person-stack').length === 3", "still three")
+        window.until(f"{shown} !== {first!r}", "the next")
+        window.click(".actions .button", "Yes, the same")
+        window.until("document.querySelectorAll('.person-stack').length === 2", "two are one")
+        driver.get("about:blank")
+    window.complaints()

@@ -43,7 +43,7 @@ def test_a_link_with_the_token_opens_the_page_and_later_one_without(
             for number in range(2):
                 driver.get(address)
                 window.run(f"document.links[{number}].click()")
-                window.until("document.querySelectorAll('.class').length > 0", "the gallery")
+                window.until("document.querySelectorAll('.person, .class').length > 0", "it")
                 assert "token" not in driver.current_url
         driver.delete_all_cookies()
         driver.get("about:blank")

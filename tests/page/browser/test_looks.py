@@ -9,7 +9,7 @@ LOOKS = [("light", 320), ("dark", 1200)]
 
 
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
-def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(window, scheme, width):
+def test_axe_finds_nothing_wrong_and_nothing_is_wider_than_the_window(window, scheme, width):
     window.show_in(scheme)
     window.open("gallery", width)
     for view in VIEWS:
@@ -17,32 +17,32 @@ def test_axe_finds_nothing_serious_and_nothing_is_wider_than_the_window(window, 
         window.find(f"#view-{view} h1")
         if view == "inbox":
             window.find(".inbox .first")
-        assert window.serious() == [], view
+        assert window.violations() == [], view
         assert window.run("return document.documentElement.scrollWidth") <= width, view
 
 
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
-def test_axe_finds_nothing_serious_in_dialogs(window, scheme, width):
+def test_axe_finds_nothing_wrong_in_dialogs(window, scheme, width):
     window.show_in(scheme)
     window.open_albums(width).click(".set")
     window.find("dialog.one-set .tile")
-    assert window.serious() == []
+    assert window.violations() == []
     window.click("dialog .button", "Move to someone")
     window.find("dialog.chooser li")
-    assert window.serious() == []
+    assert window.violations() == []
     window.run("document.querySelectorAll('dialog').forEach((one) => one.close())")
     window.click("#help")
     window.find("dialog.keys")
-    assert window.serious() == []
+    assert window.violations() == []
 
 
 @pytest.mark.parametrize(("scheme", "width"), LOOKS)
-def test_axe_finds_nothing_serious_in_an_answer(window, probes, scheme, width):
+def test_axe_finds_nothing_wrong_in_an_answer(window, probes, scheme, width):
     window.show_in(scheme)
     window.open("identify", width).ask(probes["mixed"])
     window.click(".tree summary")
     window.find(".tree-words")
-    assert window.serious() == []
+    assert window.violations() == []
     assert window.run("return document.documentElement.scrollWidth") <= width
 
 

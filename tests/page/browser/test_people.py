@@ -66,7 +66,7 @@ def test_doubtful_photos_come_first_and_go_where_they_belong(mixed, served):
     tiles = "return [...document.querySelectorAll('.doubtful .tile')].length"
     assert mixed.run(tiles) == 8
     assert mixed.text(".doubtful .caption") == "like coffee"
-    assert mixed.serious() == []
+    assert mixed.violations() == []
     for i in range(2):
         mixed.click(f".doubtful li:nth-child({i + 1}) .tile")
     mixed.find(".chosen", "2 photos chosen")

@@ -17,11 +17,11 @@ const [selector, words] = arguments;
 return [...document.querySelectorAll(selector)].find(
   (one) => one.getClientRects().length && (!words || one.textContent.includes(words))) ?? null
 """
-SERIOUS = """
+VIOLATIONS = """
 const done = arguments[arguments.length - 1];
 axe.run().then((found) => done({
   passes: found.passes.length,
-  serious: found.violations.filter((one) => ['serious', 'critical'].includes(one.impact))
+  violations: found.violations
     .map((one) => `${one.id}: ${one.nodes.map((node) => node.html).join(' ')}`),
 }));
 """
@@ -154,10 +154,10 @@ class Window:
         """What the browser logged: scripts that failed, what the policy refused."""
         return complaints(self.driver)
 
-    def serious(self) -> list[str]:
-        """What axe-core finds wrong, and serious or critical."""
+    def violations(self) -> list[str]:
+        """What axe-core finds wrong, however little."""
         if not self.run("return 'axe' in window"):
             self.run(axe_source())
-        found = self.driver.execute_async_script(SERIOUS)
+        found = self.driver.execute_async_script(VIOLATIONS)
         assert found["passes"] > 5  # it has looked
-        return found["serious"]
+        return found["violations"]

@@ -175,6 +175,7 @@ const actions = (id, k, answer, marked, onSplit) => {
     for (const one of row.children) one.disabled = false;
     done.textContent = isDone ? `✓ Added to ${label}.` : "";
     row.hidden = isDone;
+    row.closest(".answer")?.classList.toggle("added", isDone);
   };
   const likely = answer.candidates;
   const best = answer.label ?? answer.most_like ?? null;
@@ -229,7 +230,7 @@ const partsBlock = (id, k, answer) =>
 
 const photosBlock = (answer, marked) => {
   const outliers = new Set(answer.outliers);
-  const hint = el("p", { class: "small", role: "status" });
+  const hint = el("p", { class: "small leave-out", role: "status" });
   const describe = () => {
     hint.textContent = marked.size
       ? `${counted(marked.size, "photo")} will be left out. Click a photo to change that.`

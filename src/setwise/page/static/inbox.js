@@ -397,7 +397,7 @@ export const start = (view) => {
     copy: button("Copy files…", transfer("copy"), { hidden: true }),
     move: button("Move files…", transfer("move"), { hidden: true }),
     body: el("tbody", {}),
-    pane: el("aside", { class: "pane", "aria-label": "The chosen album" }),
+    pane: el("section", { class: "pane", "aria-label": "The chosen album" }),
     one: el("div", { class: "one-at-a-time", hidden: true }),
   };
   parts.picked = pickedBar();

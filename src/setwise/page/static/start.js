@@ -242,7 +242,7 @@ export const start = (view) => {
   parts.choose = el(
     "div",
     { class: "choose" },
-    el("fieldset", { class: "kinds" }, el("legend", {}, "What is to be sorted?"), ...Object.entries(KINDS).map(([name, words]) => kindChoice(name, words))),
+    el("fieldset", { class: "kinds" }, el("legend", {}, "What do you want to sort?"), ...Object.entries(KINDS).map(([name, words]) => kindChoice(name, words))),
     el(
       "div",
       { class: "ways" },
