@@ -77,7 +77,8 @@ test-pythons: ## the quick tests on every Python from 3.11 to 3.14 that is found
 	$(PYTHON) tests/release/environments.py pythons
 
 # What the docs tell, measured: each goes on where it stopped, and writes docs/benchmarks/*.json and the pages.
-MEASURE := $(BIN)/python benchmarks/measure.py
+# JOBS=16 measures what has no times in sixteen processes.
+MEASURE := $(BIN)/python benchmarks/measure.py $(if $(JOBS),--jobs $(JOBS))
 
 measure: $(VENV)/.rivals ## measure everything that the docs tell, and write the pages (hours; goes on where it stopped)
 	$(MEASURE)
@@ -102,10 +103,11 @@ $(VENV)/.rivals: $(STAMP)
 	@$(INSTALL) $(RIVALS)
 	@touch $@
 
-figures: $(STAMP) ## pictures of the docs: the Start page's albums and reports, Fig. 4, rendered objects
+figures: $(STAMP) ## pictures of the docs: the Start page's albums and reports, Fig. 4, rendered objects and their graph
 	$(BIN)/python benchmarks/front_picture.py
 	$(BIN)/python benchmarks/two_gaussians_figure.py docs/two_gaussians.png
 	$(BIN)/python benchmarks/object_views.py docs/object_views.png
+	$(BIN)/python benchmarks/graph_picture.py docs/pictures/graph.jpg
 
 clean: ## remove .venv and everything made
 	rm -rf $(VENV) out .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage*

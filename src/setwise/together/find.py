@@ -73,6 +73,15 @@ def find_groups(
         Threads. Nothing depends on it.
     caller : str
         For messages.
+
+    Examples
+    --------
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.sets import check_sets
+    >>> from setwise.together import Links, find_groups
+    >>> sets = check_sets(separable_sets()[0], caller="me")
+    >>> find_groups(sets, Links.of(9, cannot_link=[(0, 1)])).labels.tolist()[:2] != [0, 0]
+    True
     """
     # To the last bit independent of the order of the sets.
     order = in_order_of_content(sets)

@@ -34,8 +34,8 @@ class SetGraph:
     --------
     >>> from setwise.evaluation.testing import separable_sets
     >>> graph = relate(separable_sets()[0])
-    >>> graph.similarity.shape, len(graph.members)
-    ((9, 9), 25)
+    >>> graph.similarity.shape, graph.members[0]
+    ((9, 9), 'plain mean, d=1: edges')
     """
 
     #: Symmetric, of shape (n_sets, n_sets): weighted mean of the members' z-scores. Stored

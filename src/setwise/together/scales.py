@@ -112,6 +112,15 @@ def scaled_groups(
         for the scales of which the groups agree with the classes.
     n_jobs : int, optional
         Threads. Nothing depends on it.
+
+    Examples
+    --------
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.together import Links, relate
+    >>> from setwise.together.scales import scaled_groups
+    >>> graph = relate(separable_sets()[0])
+    >>> scaled_groups(graph.similarity, Links.of(9)).groups.shape
+    (20, 9)
     """
     walks, apart = Walks.of(similarity), links.apart_table
 

@@ -100,6 +100,18 @@ def suggest(
         that are left out. Sets that must be linked are in one.
     n_next : int
         Most sets to name next.
+
+    Examples
+    --------
+    >>> from setwise import SetClusters
+    >>> from setwise.evaluation.testing import separable_sets
+    >>> from setwise.together import suggest
+    >>> sets, labels = separable_sets()
+    >>> clusters = SetClusters().fit(sets)
+    >>> named = clusters.labels_ // 2  # two groups taken for one
+    >>> steps = suggest(clusters.found_, named).next_labels
+    >>> sorted(labels[[step.index for step in steps]].tolist())
+    [0, 1, 2]
     """
     links, codes = found.links, found.labels if labels is None else np.asarray(labels)
     first = np.unique(links.bundles, return_index=True)[1]
