@@ -1,6 +1,6 @@
 # Every target makes .venv and installs what it needs by itself, and is quick the second time.
 .DEFAULT_GOAL := help
-.PHONY: help demo page compiled test test-all test-extras test-min test-pythons fuzz lint measure evidence together images reproduce bench docs release figures clean
+.PHONY: help demo page compiled test test-all test-extras test-min test-pythons fuzz lint measure evidence together heaps images reproduce bench docs release figures clean
 
 PYTHON := python3
 VENV := .venv
@@ -82,7 +82,7 @@ MEASURE := $(BIN)/python benchmarks/measure.py
 measure: $(VENV)/.rivals ## measure everything that the docs tell, and write the pages (hours; goes on where it stopped)
 	$(MEASURE)
 
-evidence together images: $(STAMP) ## one page of it: accuracy on every task; few labels; settings for images
+evidence together heaps images: $(STAMP) ## one page of it: accuracy on every task; few labels, or none; groups of many sets; settings for images
 	$(MEASURE) $@
 
 reproduce: $(STAMP) ## the paper's tables and figures beside ours (about 50 minutes)

@@ -28,7 +28,8 @@ RECORDS: dict[str, tuple[str, ...]] = {
         "benchmarks/evidence_table.py --jobs {jobs}",
         "benchmarks/alone.py --jobs {jobs}",
     ),
-    "together": ("benchmarks/together.py --jobs {jobs}",),
+    "together": ("benchmarks/together.py --jobs {jobs}", "benchmarks/groups.py --jobs {jobs}"),
+    "heaps": ("benchmarks/heaps.py",),
     "speed": tuple(
         f"benchmarks/{name}.py"
         for name in (

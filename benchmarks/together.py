@@ -3,7 +3,6 @@
     python benchmarks/together.py --jobs 16               all that is missing
     python benchmarks/together.py --only COIL --splits 2  rows by name, few splits
     python benchmarks/together.py --write-only            the tables from what is there
-    python benchmarks/together.py --scale 1000 10000      seconds of the graph of so many sets
 
 Every split is kept below out/measured, so that a run that is stopped goes on where it was.
 """
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import sys
 import time
 import warnings
@@ -29,9 +27,8 @@ from sklearn.semi_supervised import LabelSpreading
 from datasets import data_folder
 from evidence.figures import mean_and_error
 from records import Table, keep, measured_folder
-from setwise import CVC, SetBatch
+from setwise import CVC
 from setwise._support.files import write_whole
-from setwise.together import relate
 
 RATE = 0.05
 UNKNOWN = -9
@@ -235,28 +232,8 @@ def measure(only: str, n_splits: int | None, n_jobs: int) -> None:
             print(f"{done} of {len(missing)}, {minutes:.1f} min", flush=True)
 
 
-def scale(n_sets: int, n_features: int, n_vectors: int, jobs: int) -> dict[str, float]:
-    """Seconds and memory of the graph of so many sets, of ten to a class."""
-    rng = np.random.default_rng(0)
-    n_classes = max(2, n_sets // 10)
-    centres = rng.normal(size=(n_classes, n_features)).astype(np.float32)
-    classes = np.arange(n_sets) % n_classes
-    noise = rng.normal(size=(n_sets * n_vectors, n_features)).astype(np.float32)
-    vectors = np.repeat(centres[classes], n_vectors, axis=0) + 0.7 * noise
-    sets = SetBatch(vectors, n_vectors * np.arange(n_sets + 1))
-    started, busy = time.perf_counter(), time.process_time()
-    graph = relate(sets, n_jobs=jobs)
-    steps = graph.steps()
-    seconds, busy = time.perf_counter() - started, time.process_time() - busy
-    rows = np.repeat(np.arange(n_sets), np.diff(steps.indptr))
-    same = float((classes[rows] == classes[steps.indices]).mean())
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    told = {"sets": n_sets, "seconds": seconds, "of one core": busy, "peak GiB": peak}
-    return told | {"nearest of the same class": same}
-
-
 def main() -> None:
-    """The tables, or the measure of scale."""
+    """Measure, and keep the tables."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -265,14 +242,7 @@ def main() -> None:
     parser.add_argument("--splits", type=int, help="at most so many splits of each row")
     parser.add_argument("--fresh", action="store_true", help="forget what was measured")
     parser.add_argument("--write-only", action="store_true", help="measure nothing")
-    parser.add_argument("--scale", type=int, nargs="*", help="numbers of sets to relate")
-    parser.add_argument("--vectors", type=int, default=3, help="of each set, with --scale")
-    parser.add_argument("--features", type=int, default=128, help="with --scale")
     asked = parser.parse_args()
-    if asked.scale:
-        for n_sets in asked.scale:
-            print(json.dumps(scale(n_sets, asked.features, asked.vectors, asked.jobs)))
-        return
     if asked.fresh:
         for path in (measured_folder() / "splits").glob("*.json"):
             path.unlink()

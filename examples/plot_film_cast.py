@@ -91,7 +91,7 @@ for row, title in enumerate(rows):
 
 # %%
 # What is worth a look: groups that may be one, and tracks that may belong to a group.
-found = suggest(groups.graph_, labels, groups.links_)
+found = suggest(groups.found_)
 for merge in found.merges[:2]:
     one, two = merge.first + 1, merge.second + 1
     print(f"Are person {one} and person {two} the same? {merge.probability:.0%}")

@@ -86,6 +86,15 @@ def test_a_large_gallery_can_be_pickled_after_use(large):
     same(clf.judge(probes), expected)
 
 
+def test_sets_judged_together_are_those_of_this_process(large, on_cluster):
+    clf, probes = large[0], large[1][:6]
+    with joblib.parallel_config("threading"):
+        expected = clf.judge(probes, together=True)
+    found = clf.judge(probes, together=True)
+    same(found, expected)
+    assert [one.carried_by for one in found] == [one.carried_by for one in expected]
+
+
 @pytest.mark.parametrize("is_mapped", [True, False], ids=["mapped", "scattered"])
 def test_answers_are_those_of_this_process(large, client, is_mapped, monkeypatch):
     clf, probes = large

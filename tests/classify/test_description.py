@@ -18,10 +18,11 @@ from tests.conftest import toy_sets
 
 from setwise import CVC, HOG, GaussianGraph, LassoGraph, Whitener
 from setwise._support import parts
-from setwise.basis import Basis, Dictionary
+from setwise.basis import Basis, Dictionary, Spread
 from setwise.classify import Description, Distance, Fusion
 from setwise.cluster import Clusterer, FlatClusters
 from setwise.errors import ParameterError
+from setwise.gallery.defaults import REPRESENTATIONS
 from setwise.gallery.evidence import ClusterOverlap
 from setwise.graph import Graph, OMPGraph
 
@@ -226,20 +227,20 @@ def test_giving_the_default_gives_the_default(seed):
         representations=[
             ("plain", "mean"), ("whitened", "svd"), ("plain", "centred"),
             ("plain", "vectors"), ("whitened", "vectors"),
+            ("plain", "spread"), ("whitened", "spread"),
+            ("plain", Spread(centred=True)), ("whitened", Spread(centred=True)),
         ],
-        dims=(3, 5, 8), fusion="pool", outliers="drop",
-        evidence=[ClusterOverlap("middle"), "edges", "smallest angle", "all angles"],
+        dims=(5,), fusion="pool", outliers="drop",
+        evidence=[
+            ClusterOverlap("middle"), "edges", "smallest angle", "all angles", "regression",
+        ],
         graph=LassoGraph(0.05), clusterer="shc", distance="bhattacharyya", random_state=0,
     )  # fmt: skip
     expected = CVC(random_state=0).fit(sets, labels).predict_proba(sets)
     np.testing.assert_array_equal(spelled_out.fit(sets, labels).predict_proba(sets), expected)
-    own_whitener = CVC(
-        representations=[
-            ("plain", "mean"), (("whitened", Whitener()), "svd"), ("plain", "centred"),
-            ("plain", "vectors"), ("whitened", "vectors"),
-        ],
-        random_state=0,
-    ).fit(sets, labels)  # fmt: skip
+    own = {"whitened": ("whitened", Whitener())}
+    pairs = [(own.get(view, view), basis) for view, basis in REPRESENTATIONS]
+    own_whitener = CVC(representations=pairs, random_state=0).fit(sets, labels)
     np.testing.assert_array_equal(own_whitener.predict_proba(sets), expected)
 
 

@@ -140,7 +140,7 @@ def test_without_vectors_it_answers_but_does_not_change(toy, saved, tmp_path):
     clf = setwise.load(saved)
     bare = clf.save(tmp_path / "bare.setwise", keep_vectors=False)
     again = setwise.load(bare)
-    others = [r for r in clf.describe().representations if r.basis.has_graph]
+    others = [r for r in clf.describe().representations if not r.basis.holds_vectors]
     assert list(map(str, again.describe().representations)) == list(map(str, others))
     np.testing.assert_array_equal(again.predict(probes), clf.predict(probes))
     content = bare.read_bytes()
@@ -156,10 +156,21 @@ def test_without_vectors_it_answers_but_does_not_change(toy, saved, tmp_path):
 def test_without_vectors_other_members_answer_as_before(toy, tmp_path):
     gallery, y, probes = toy
     pairs = [("plain", "svd"), ("whitened", "centred")]
-    clf = CVC((1, 2), representations=pairs).fit(gallery, y)
+    clf = CVC((1, 2), representations=pairs, outliers=None).fit(gallery, y)
     again = setwise.load(clf.save(tmp_path / "bare.setwise", keep_vectors=False))
     np.testing.assert_array_equal(again.predict_proba(probes), clf.predict_proba(probes))
     assert str(again.explain(probes[0])) == str(clf.explain(probes[0]))
+
+
+def test_without_vectors_outliers_are_told_by_the_probe_alone(toy, tmp_path):
+    """Nothing is left to ask whether they are rare rather than strange."""
+    gallery, y, probes = toy
+    clf = CVC((1, 2), representations=[("plain", "svd")]).fit(gallery, y)
+    again = setwise.load(clf.save(tmp_path / "bare.setwise", keep_vectors=False))
+    np.testing.assert_array_equal(again.predict(probes), clf.predict(probes))
+    gallery_of = [again.gallery_, clf.gallery_]
+    counts = [[one.bases(probe).n_inliers for probe in probes] for one in gallery_of]
+    assert (np.array(counts[0]) <= counts[1]).all()
 
 
 def test_a_gallery_of_vectors_alone_is_not_saved_without_them(toy, tmp_path):

@@ -71,7 +71,8 @@ def test_few_classes_are_looked_at_and_the_right_one_is_among_them(large):
 @pytest.mark.parametrize("n_classes", [20, 10], ids=["shortlist", "whole"])
 def test_left_out_sets_are_answered_as_by_a_gallery_without_them(n_classes):
     sets, labels = sets_of(2, seed=0, n_classes=n_classes)
-    clf = CVC((2, 3), random_state=0, shortlist=HOW).fit(sets, labels)
+    # A probe's outliers are asked whether they are rare; those of gallery sets are not.
+    clf = CVC((2, 3), random_state=0, shortlist=HOW, outliers=None).fit(sets, labels)
     gallery = clf.gallery_
     found = gallery.left_out()
     assert len(found.sets) == len(sets)
@@ -177,8 +178,8 @@ def test_weights_are_learnt_from_left_out_sets(large):
 def test_one_set_per_class_is_tried_by_halves():
     clf = fitted(1)
     assert clf.gallery_accuracy_ is not None
-    is_single = np.array(["vectors" in str(member) for member in clf.members_])
-    assert set(np.unique(clf.weights_[~is_single])) <= {0.0, 1.0}
+    assert clf.weights_.min() >= 0
+    assert len(set(clf.weights_)) > 2
     assert (clf.predict(PROBES) == TRUTH).mean() >= 0.9
 
 

@@ -115,14 +115,20 @@ def test_few_classes_let_in_hardly_more_than_promised(n_classes):
 
 def test_an_estimated_threshold_is_a_quantile_of_what_was_seen():
     rng = np.random.default_rng(0)
-    seen = rng.normal(0.6, 0.14, size=4000)
-    threshold, (least, most) = estimated_threshold(seen, 0.05, 4000)
-    np.testing.assert_allclose(threshold, 0.6 + 0.14 * norm.ppf(0.95), atol=0.01)
+    seen = 2.0 - rng.normal(1.2, 0.06, size=4000) ** 2
+    threshold, (least, most) = estimated_threshold(seen, 0.05, 4000, 2.0)
+    expected = 2.0 - (1.2 + 0.06 * norm.ppf(0.05)) ** 2
+    np.testing.assert_allclose(threshold, expected, atol=0.02)
     assert 0.04 < least < 0.05 < most < 0.06
-    few, (_, may_be) = estimated_threshold(seen[:3], 0.05, 3)
+    few, (_, may_be) = estimated_threshold(seen[:3], 0.05, 3, 2.0)
     assert few > threshold - 0.1
     assert may_be > 0.15
-    assert estimated_threshold(seen[:3], 0.2, 3)[0] < few
+    assert estimated_threshold(seen[:3], 0.2, 3, 2.0)[0] < few
+
+
+def test_a_threshold_is_never_beyond_what_a_set_has_with_itself():
+    alike = np.array([1.99, 1.995, 1.999])
+    assert estimated_threshold(alike, 0.05, 3, 2.0)[0] <= 2.0
 
 
 def test_a_gallery_too_small_for_the_rate_says_so():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 from tests.conftest import toy_sets
 
@@ -39,10 +41,10 @@ def test_a_row_without_columns_is_as_far_as_the_farthest():
 def test_a_set_judged_by_its_own_gallery_is_judged_as_a_probe_would_be(seed):
     """Left out of the gallery and given back as probe, it gets the same of all evidence."""
     sets, labels = toy_sets(seed, noise=1.0)
-    for kind in ("class", "set"):
+    for kind, basis in product(("class", "set"), ("svd", "spread")):
         parameters = {
             "dims": (3,),
-            "representations": [("plain", "svd")],
+            "representations": [("plain", basis)],
             "distributions": kind,
             "outliers": None,
         }
@@ -53,7 +55,7 @@ def test_a_set_judged_by_its_own_gallery_is_judged_as_a_probe_would_be(seed):
             clf = CVC(**parameters).fit([sets[i] for i in rest], labels[rest])
             bases = clf.gallery_.bases(sets[left_out])
             (again,) = clf.gallery_.everything.views(bases).values()
-            for evidence in gallery.description.evidence:
+            for evidence in {member.evidence for member in gallery.members}:
                 expected = evidence.overlaps(own[left_out])
                 if kind == "set":
                     assert expected[left_out] == 0

@@ -5,7 +5,9 @@ import pytest
 from scipy.linalg import subspace_angles
 
 from setwise import CVC
+from setwise.basis import SVD, Spread
 from setwise.evaluation.testing import separable_sets
+from setwise.gallery.evidence import set_angles
 from setwise.index import ExactIndex
 from setwise.sets import check_sets
 from setwise.together import graph as graph_module
@@ -34,7 +36,7 @@ def test_angles_are_those_of_scipy():
     rng = np.random.default_rng(0)
     bases = [np.linalg.qr(rng.normal(size=(9, 3)))[0] for _ in range(4)]
     stacked = StackedBases(
-        np.array([b.T for b in bases], dtype=np.float32), np.full(4, 3), True
+        np.array([b.T for b in bases], dtype=np.float32), np.full(4, 3), SVD(), dims=3
     )
     one, other = np.array([0, 0, 2]), np.array([1, 3, 1])
     largest, mean = stacked.of_pairs(one, other)
@@ -42,6 +44,17 @@ def test_angles_are_those_of_scipy():
         cosines = np.cos(subspace_angles(bases[i], bases[j]))
         assert largest[pair] == pytest.approx(cosines.max(), abs=1e-5)
         assert mean[pair] == pytest.approx((cosines**2).mean(), abs=1e-5)
+
+
+def test_columns_with_lengths_are_compared_as_in_a_gallery():
+    rng = np.random.default_rng(0)
+    columns = [0.4 * rng.normal(size=(9, 3)) for _ in range(4)]
+    stacked = StackedBases(
+        np.array([c.T for c in columns], dtype=np.float32), np.full(4, 3), Spread(), dims=1
+    )
+    found = stacked.of_pairs(np.zeros(3, int), np.arange(1, 4))
+    products, sets = columns[0].T @ np.hstack(columns[1:]), np.repeat(np.arange(3), 3)
+    np.testing.assert_allclose(found, set_angles(products, sets, Spread()), rtol=1e-5)
 
 
 @pytest.mark.parametrize("basis", ["svd", "means"])

@@ -118,6 +118,20 @@ def test_blocks_and_single_sets_are_found():
     assert found.groups.shape == (len(found.scales), 24)
 
 
+def test_groups_are_those_of_the_largest_expected_agreement():
+    similarity, _ = blocks((6, 3, 8, 1, 1, 5), inside=2.0, noise=0.9)
+    found = scaled_groups(similarity, Links.of(24))
+    expected = [
+        sum(
+            share * GroupScores.of(truth, one).f
+            for share, truth in zip(found.probabilities, found.groups, strict=True)
+        )
+        for one in found.groups
+    ]
+    assert expected[found.best] == pytest.approx(max(expected))
+    assert len(set(np.round(expected, 6))) > 3
+
+
 def test_labels_of_some_sets_tell_the_scale():
     coarse = np.repeat([0, 0, 1, 1], 3)
     similarity, fine = blocks((3, 3, 3, 3))
@@ -141,7 +155,7 @@ def test_links_bind_and_part():
 
 def test_probabilities_are_shares_of_the_scales():
     groups = np.array([[0, 0, 1, 2], [0, 0, 1, 1], [0, 0, 0, 0]])
-    scaled = ScaledGroups(np.arange(3.0), groups, np.array([0.5, 0.3, 0.2]))
+    scaled = ScaledGroups(np.arange(3.0), groups, np.array([0.5, 0.3, 0.2]), best=0)
     sizes = np.array([2.0, 1, 1, 1])
     of = np.array([0, 0, 1, -1])
     found = scaled.together(of, sizes).toarray()
@@ -155,7 +169,8 @@ def test_probabilities_are_means_over_pairs(seed):
     shares = rng.dirichlet(np.ones(3))
     pairs = sum(s * (g[:, None] == g) for s, g in zip(shares, groups, strict=True))
     of = rng.integers(-1, 3, 9)
-    found = ScaledGroups(np.arange(3.0), groups, shares).together(of, np.ones(9)).toarray()
+    scaled = ScaledGroups(np.arange(3.0), groups, shares, best=0)
+    found = scaled.together(of, np.ones(9)).toarray()
     for i in range(9):
         for g in range(found.shape[1]):
             mates = [j for j in range(9) if of[j] == g and j != i]

@@ -8,15 +8,16 @@ from setwise._support.types import FloatArray, IntArray
 from setwise._support.warned import warn_user
 from setwise.errors import CalibrationWarning, GuessingWarning
 from setwise.gallery.bases import InlierSets
+from setwise.gallery.candidates import largest_nearness
 from setwise.gallery.gallery import Gallery
 from setwise.gallery.memory import N_FOLDS
 from setwise.gallery.trials import Trials, balanced, chosen_features, weights_of
 
 # Of the test whether left-out sets are recognised better than by guessing.
 LEVEL = 0.05
-# Deviation of the nearness of unknown sets: between 0.06 and 0.27 on pixels and embeddings of
+# Deviation of the distances of unknown sets: between 0.04 and 0.12 on pixels and embeddings of
 # faces, objects and speakers. It counts as much as that of so many classes.
-USUAL_DEVIATION, PRIOR_CLASSES = 0.12, 8
+USUAL_DEVIATION, PRIOR_CLASSES = 0.065, 8
 # Shrinkage that leaves a ranking of the probabilities.
 LEAST_SHRINKAGE = 0.01
 
@@ -29,7 +30,8 @@ def calibrated(gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None)
     if rate is None:
         return gallery
     nearness = gallery.solution.unknown_nearness(gallery, inliers, n_jobs)
-    return gallery.calibrated(threshold=_threshold(nearness, rate, gallery.n_classes))
+    threshold = _threshold(nearness, rate, gallery.n_classes, largest_nearness(gallery))
+    return gallery.calibrated(threshold=threshold)
 
 
 def _weighed(gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None) -> Gallery:
@@ -112,7 +114,7 @@ def guessing(n_right: int, truth: IntArray) -> tuple[float, str | None]:
     )
 
 
-def _threshold(nearness: FloatArray, rate: float, n_classes: int) -> float:
+def _threshold(nearness: FloatArray, rate: float, n_classes: int, largest: float) -> float:
     """The threshold that lets in sets of unknown classes at a rate.
 
     Of ``n`` such sets' nearness it is the ``ceil((n + 1) (1 - rate))``-th smallest: another
@@ -124,7 +126,7 @@ def _threshold(nearness: FloatArray, rate: float, n_classes: int) -> float:
         place = int(np.ceil((len(ordered) + 1) * (1.0 - rate)))
         # The next larger number: a set as near as that one is not let in.
         return float(np.nextafter(ordered[min(place, len(ordered)) - 1], np.inf))
-    threshold, (least, most) = estimated_threshold(nearness, rate, n_classes)
+    threshold, (least, most) = estimated_threshold(nearness, rate, n_classes, largest)
     warn_user(
         f"unknown={rate:g}: {n_classes} classes are too few to find out how near the nearest "
         f"{100 * rate:g} % of sets of unknown classes are. The threshold is estimated, and "
@@ -137,27 +139,31 @@ def _threshold(nearness: FloatArray, rate: float, n_classes: int) -> float:
 
 
 def estimated_threshold(
-    nearness: FloatArray, rate: float, n_classes: int
+    nearness: FloatArray, rate: float, n_classes: int, largest: float
 ) -> tuple[float, tuple[float, float]]:
     """A threshold from few classes, and a 90 % interval of the rate that it will have.
 
-    The nearness of unknown sets is taken for normal. Its mean is the sample's, and more by what
-    a larger gallery adds: a left-out set is compared with fewer classes than a probe. Its
-    variance is that of the classes together with :data:`PRIOR_CLASSES` of the usual deviation.
-    Student's t allows for how few they are, and the mean is uncertain itself.
+    Distances, the roots of what nearness lacks of the ``largest``, are taken for normal: their
+    deviation is much the same where all sets are alike, as pixels are, and where they are not.
+    Their mean is the sample's, and less by what a larger gallery takes away: a left-out set is
+    compared with fewer classes than a probe. Their variance is that of the classes together
+    with :data:`PRIOR_CLASSES` of the usual deviation. Student's t allows for how few they are,
+    and the mean is uncertain itself.
     """
     from scipy.stats import norm, t
 
+    distances = np.sqrt(np.maximum(largest - nearness, 0.0))
     freedom = PRIOR_CLASSES + n_classes
-    total = PRIOR_CLASSES * USUAL_DEVIATION**2 + n_classes * nearness.var()
+    total = PRIOR_CLASSES * USUAL_DEVIATION**2 + n_classes * distances.var()
     deviation = float(np.sqrt(total / freedom))
     n_compared = n_classes - -(-n_classes // N_FOLDS) if n_classes > N_FOLDS else n_classes - 1
-    more = _largest_of(n_classes) - _largest_of(n_compared)
-    above = float(t.ppf(1.0 - rate, freedom)) * np.sqrt(1.0 + 1.0 / n_classes)
+    less = _largest_of(n_classes) - _largest_of(n_compared)
+    below = float(t.ppf(1.0 - rate, freedom)) * np.sqrt(1.0 + 1.0 / n_classes)
     # Of a quantile: the mean is uncertain by 1 / n, the deviation by 1 / (2 n).
-    error = norm.ppf(0.95) * np.sqrt(1.0 / n_classes + above**2 / (2.0 * freedom))
-    interval = float(norm.sf(above + error)), float(norm.sf(above - error))
-    return float(nearness.mean() + (more + above) * deviation), interval
+    error = norm.ppf(0.95) * np.sqrt(1.0 / n_classes + below**2 / (2.0 * freedom))
+    interval = float(norm.sf(below + error)), float(norm.sf(below - error))
+    distance = max(distances.mean() - (less + below) * deviation, 0.0)
+    return float(largest - distance**2), interval
 
 
 def _largest_of(n: int) -> float:

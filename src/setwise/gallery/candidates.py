@@ -188,12 +188,22 @@ def nearness_of(
     """
     means: dict[type, list[FloatArray]] = {}
     for layer in nearness_layers(gallery, list(angles)):
-        kind, (largest, mean) = type(layer.representation.basis), angles[layer]
-        key = kind if kind in _OF_NEARNESS else object
-        means.setdefault(key, []).append(largest if kind is Mean else mean)
+        kind, (largest, mean) = _kind_of_nearness(layer), angles[layer]
+        means.setdefault(kind, []).append(largest if kind is Mean else mean)
     ordered = [means[kind] for kind in (*_OF_NEARNESS, object) if kind in means]
     total = np.sum([np.mean(values, axis=0) for values in ordered], axis=0)
     return float(np.max(total, initial=0.0))
+
+
+def largest_nearness(gallery: Gallery) -> float:
+    """How near a set is to itself: 1 for each kind of basis by which nearness is measured."""
+    active = [gallery.ensemble.layers[i] for i in np.flatnonzero(gallery.layer_weights)]
+    return float(len(set(map(_kind_of_nearness, nearness_layers(gallery, active)))))
+
+
+def _kind_of_nearness(layer: Layer) -> type:
+    kind = type(layer.representation.basis)
+    return kind if kind in _OF_NEARNESS else object
 
 
 @dataclass(frozen=True)

@@ -74,10 +74,10 @@ class KernelRidge:
         coefficients[learnt] = found
         left_out = kernel @ found
         left_out[learnt] = indicators - found / np.diag(inverse)[:, None]
-        # Its target has one set less; the score for a target without sets is 0.
-        left_out[learnt, own] *= np.where(counts > 1, counts / np.maximum(counts - 1, 1), 0)[
-            own
-        ]
+        # Its target has one set less; one without any is as far as the farthest.
+        of_own = left_out[learnt, own] * counts[own] / np.maximum(counts[own] - 1, 1)
+        least = left_out[learnt].min(axis=1)
+        left_out[learnt, own] = np.where(counts[own] > 1, of_own, least)
         return cls(coefficients, left_out)
 
 

@@ -267,8 +267,9 @@ class ShortlistSolution(Solution):
 
         def nearness(i: int) -> float:
             own = dict.fromkeys(map(int, self.sets_of(self.codes[[i]])))
-            around = self.around(gallery, self.bases(i), own)
-            return around.nearness(around.views(self.bases(i)))
+            probe = gallery.bases(self.sets[i])
+            around = self.around(gallery, probe, own)
+            return around.nearness(around.views(probe))
 
         chosen = tried_sets(self.codes, MOST_UNKNOWN)
         found = in_threads(nearness, chosen.tolist(), n_jobs)

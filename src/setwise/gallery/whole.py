@@ -192,15 +192,24 @@ class WholeSolution(Solution):
         # Views that learn nothing show the sets as before, whichever classes are known.
         views = gallery.views
         fixed = [m for m in layers if not views[m.representation.view.name].learns]
-        known = _columns_of(gallery, inliers, views, fixed, n_jobs)
+        asked = _as_probes(gallery, inliers, tried)
+
+        def columns(views: Mapping[str, FittedView], layers: Sequence[Layer]) -> _Columns:
+            of_sets = _columns_of(gallery, inliers, views, layers, n_jobs)
+            if asked is None:
+                return {m: (found, [found[i] for i in tried]) for m, found in of_sets.items()}
+            of_probes = _columns_of(gallery, asked, views, layers, n_jobs)
+            return {layer: (of_sets[layer], of_probes[layer]) for layer in layers}
+
+        known = columns(views, fixed)
         parts = []
         for k in range(n_groups):
             is_known, rest = group != k, [m for m in layers if m not in fixed]
             learning = [m.representation.view for m in rest]
             views = inliers.fitted(learning, np.flatnonzero(is_known))
-            columns = known | _columns_of(gallery, inliers, views, rest, n_jobs)
-            of_group = tried[group[tried] == k]
-            parts.append(_nearness_to_others(gallery, columns, is_known, of_group, n_jobs))
+            found = known | columns(views, rest)
+            of_group = np.flatnonzero(group[tried] == k)
+            parts.append(_nearness_to_others(gallery, found, is_known, of_group, n_jobs))
         return np.concatenate(parts)
 
     def known_vectors(self, gallery: Gallery) -> KnownVectors:
@@ -298,20 +307,36 @@ def _columns_of(
     return {m: list(of) for m, of in zip(layers, zip(*by_set, strict=True), strict=True)}
 
 
+def _as_probes(gallery: Gallery, inliers: InlierSets, tried: IntArray) -> InlierSets | None:
+    """Some sets with the vectors that would count in probes; None where these are the same."""
+    scale, known = gallery.calibration.outliers, gallery.known_vectors
+    counts = inliers.is_inlier.copy()
+    for i in map(int, tried):
+        own = slice(*gallery.sets.offsets[i : i + 2])
+        counts[own] = scale.with_rare(gallery.sets[i], inliers.is_inlier[own], known)
+    if (counts == inliers.is_inlier).all():
+        return None
+    return InlierSets.known(gallery.sets, counts, inliers.images.tables).take(tried)
+
+
+# Of each layer, the columns of all sets, and of those that are tried.
+_Columns = dict[Layer, tuple[list[FloatArray], list[FloatArray]]]
+
+
 def _nearness_to_others(
     gallery: Gallery,
-    columns: Mapping[Layer, Sequence[FloatArray]],
+    columns: _Columns,
     is_known: BoolArray,
     tried: IntArray,
     n_jobs: int | None,
 ) -> FloatArray:
-    """Nearness of some sets to the known ones, as judging would find it."""
+    """Nearness of some of the tried sets to the known ones, as judging would find it."""
     how, known = gallery.description, np.flatnonzero(is_known)
     classes, codes = np.unique(gallery.codes[known], return_inverse=True)
     n_targets = len(how.target_classes(codes, len(classes)))
     set_targets = np.arange(len(codes)) if how.distributions == "set" else codes
     matrices, sets = {}, {}
-    for layer, of_sets in columns.items():
+    for layer, (of_sets, _) in columns.items():
         parts = [of_sets[i] for i in known.tolist()]
         matrices[layer] = np.hstack(parts)
         sets[layer] = np.repeat(np.arange(len(parts)), [part.shape[1] for part in parts])
@@ -320,7 +345,7 @@ def _nearness_to_others(
         found = {}
         for layer, matrix in matrices.items():
             basis, own = layer.representation.basis, sets[layer]
-            to_sets = set_angles(columns[layer][i].T @ matrix, own, basis)
+            to_sets = set_angles(columns[layer][1][i].T @ matrix, own, basis)
             found[layer] = target_angles(to_sets, set_targets[np.unique(own)], n_targets)
         return nearness_of(gallery, found)
 

@@ -26,6 +26,9 @@ class SetClusters(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     costs more than a missed one: what belongs to no group for sure is left out, and
     :func:`setwise.together.suggest` tells which groups may be one.
 
+    How alike two sets are is relative to the others: the heap has to hold sets that belong
+    together. Of one where no two do, the most alike are grouped all the same.
+
     The order of the sets makes no difference but to the numbers of equally large groups.
 
     Parameters

@@ -7,6 +7,8 @@ near ones are no measure of what is usual.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -45,11 +47,13 @@ def near_pairs(how: Description, sets: SetBatch, n_jobs: int | None) -> PairScor
         images = Images(vectors, sets.image_shape)
         return SetBases(images, views, how, dims, seen=mine)
 
-    kinds = asked_angles(how) or list(range(len(ANGLES)))
+    if not any(isinstance(one, type(angle)) for one in how.evidence for angle in ANGLES):
+        how = replace(how, evidence=ANGLES)
     members, raw, scales = [], [], []
     for representation in how.representations:
-        offered = representation.basis.offered(dims)
-        for stack in stacked_bases(representation, bases_of, n, offered, n_jobs):
+        basis = representation.basis
+        kinds = asked_angles(how, basis)
+        for stack in stacked_bases(representation, bases_of, n, basis.offered(dims), n_jobs):
             layer = Layer(representation, stack.dims)
             members += [Member(layer, ANGLES[kind]) for kind in kinds]
             scores, deviations = standardised_angles(stack, pairs, usual, n_jobs)

@@ -10,12 +10,11 @@ import scipy.sparse as sp
 
 from setwise._support.parallel import in_threads
 from setwise._support.types import FloatArray, IntArray
-from setwise.basis.base import Vectors
 from setwise.features.views import shown_widths
 from setwise.gallery.bases import InlierSets, SetBases, usable_dims
 from setwise.gallery.defaults import default_description
 from setwise.gallery.description import Description, Layer, Member, Representation
-from setwise.gallery.evidence import ClusterOverlap
+from setwise.gallery.evidence import ClusterOverlap, Regression
 from setwise.gallery.left_out import LeftOutViews
 from setwise.gallery.whole import solve_whole
 from setwise.sets import SetBatch
@@ -23,8 +22,6 @@ from setwise.together.stacked import ANGLES, asked_angles, stacked_bases
 
 # In single precision: they are ranked and averaged, never solved with.
 Scores = npt.NDArray[np.float32]
-# Vectors of a set that are compared with those of other sets.
-MOST_VECTORS = 20
 
 
 @dataclass(frozen=True)
@@ -63,10 +60,12 @@ class PairScores:
             if weight > 0:
                 units = relative_to_all(deviations) if is_absolute else np.ones(n)
                 mean += weight * np.repeat(units, counts) * scores
-        table = sp.csr_array((mean, self.indices, self.indptr), shape=(n, n))
-        symmetric = ((table + table.T) / 2).tocsr()
-        symmetric.sort_indices()
-        return symmetric
+        # Every pair is stored both ways, those of similarity 0 too, which a sum would drop.
+        layout = self.indices, self.indptr
+        table = sp.csr_array((mean, *layout), shape=(n, n))
+        turned = table.T.tocsr()
+        turned.sort_indices()
+        return sp.csr_array(((mean + turned.data) / 2, *layout), shape=(n, n), copy=True)
 
 
 def relative_to_all(deviations: FloatArray) -> FloatArray:
@@ -78,26 +77,21 @@ def relative_to_all(deviations: FloatArray) -> FloatArray:
 def without_clusters(how: Description | None) -> Description:
     """The description for graphs of sets, each a class of its own; by default of ``CVC()``.
 
-    Trees of cuts take most of the time, and say less of pairs than edges and angles do. Fewer
-    vectors of a set are compared: with those of every other set.
+    Trees of cuts take most of the time, and say less of pairs than edges and angles do.
+    Regression predicts classes, of which each would have one set.
     """
     how = default_description() if how is None else how
-    pairwise = tuple(one for one in how.evidence if not isinstance(one, ClusterOverlap))
+    of_classes = ClusterOverlap, Regression
+    pairwise = tuple(one for one in how.evidence if not isinstance(one, of_classes))
+    clusters = tuple(one for one in how.evidence if isinstance(one, ClusterOverlap))
     return replace(
         how,
-        representations=tuple(map(_thinned, how.representations)),
-        evidence=pairwise or how.evidence,
+        evidence=pairwise or clusters or ANGLES,
         distributions="set",
         weights=None,
         unknown=None,
         shortlist=None,
     )
-
-
-def _thinned(one: Representation) -> Representation:
-    if not isinstance(one.basis, Vectors):
-        return one
-    return replace(one, basis=Vectors(min(MOST_VECTORS, one.basis.most)))
 
 
 def all_pairs(how: Description, sets: SetBatch, n_jobs: int | None) -> PairScores:
@@ -174,7 +168,7 @@ def _by_angles(
 
     for stack in stacked_bases(one, bases_of, n, one.basis.offered(dims), n_jobs):
         tables = stack.with_others(np.arange(n), n_jobs)
-        for kind in asked_angles(how):
+        for kind in asked_angles(how, one.basis):
             member = Member(Layer(one, stack.dims), ANGLES[kind])
             found.append((member, tables[kind][is_other].reshape(n, n - 1)))
     return found

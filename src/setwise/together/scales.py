@@ -50,15 +50,13 @@ class ScaledGroups:
     scales: FloatArray
     groups: IntArray  # (n_scales, n_bundles)
     probabilities: FloatArray  # of the scales
-
-    @property
-    def best(self) -> int:
-        """The most probable scale, by number."""
-        return int(self.probabilities.argmax())
+    best: (
+        int  # the scale, by number, whose groups are expected to agree best with the right ones
+    )
 
     @property
     def chosen(self) -> IntArray:
-        """Group of each bundle at the most probable scale."""
+        """Group of each bundle at the best scale."""
         return self.groups[self.best]
 
     def of_first(self, n_bundles: int) -> ScaledGroups:
@@ -128,7 +126,8 @@ def scaled_groups(
     clear = np.array([silhouette(similarity, found[links.bundles]) for found in groups])
     sizes = np.bincount(links.bundles, minlength=links.n_bundles).astype(np.float64)
     caution = SCALES**_CAUTION
-    lasting = agreement(groups, sizes) ** _LASTING @ caution / caution.sum()
+    agreed = agreement(groups, sizes)
+    lasting = agreed**_LASTING @ caution / caution.sum()
     found = np.maximum(clear, 0.0) ** _CLEAR * lasting**_SHARP
     if codes is not None:
         of_known = [
@@ -137,7 +136,10 @@ def scaled_groups(
         found = found * np.array(of_known) ** (_TOLD * len(codes))
     if not found.any():  # nothing stands apart from anything
         found[0] = 1.0
-    return ScaledGroups(SCALES, groups, found / found.sum())
+    probabilities = found / found.sum()
+    # The most probable scale may be the odd one among many that are nearly as probable.
+    best = int((agreed @ probabilities).argmax())
+    return ScaledGroups(SCALES, groups, probabilities, best)
 
 
 @dataclass(frozen=True)

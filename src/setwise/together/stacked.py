@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from setwise._support.parallel import in_parts, in_threads
 from setwise._support.types import FloatArray, IntArray
+from setwise.basis.base import Basis, Vectors
 from setwise.gallery.bases import SetBases
 from setwise.gallery.description import Description, Representation
 from setwise.gallery.evidence import AllAngles, SmallestAngle
@@ -19,11 +20,13 @@ _NESTED = ("mean", "svd", "centred")
 # Bytes of inner products that are computed together.
 _BLOCK_BYTES = 2**24
 ANGLES = (SmallestAngle(), AllAngles())
+# Vectors of a set that are compared, where they are a basis: with those of every other set.
+MOST_VECTORS = 20
 
 
-def asked_angles(how: Description) -> list[int]:
-    """Places in :data:`ANGLES` of the kinds that a description has."""
-    kinds = {type(one) for one in how.evidence}
+def asked_angles(how: Description, basis: Basis) -> list[int]:
+    """Places in :data:`ANGLES` of the kinds that a description asks of a basis."""
+    kinds = {type(one) for one in how.evidence if one.is_asked_of(basis)}
     return [i for i, angle in enumerate(ANGLES) if type(angle) in kinds]
 
 
@@ -33,12 +36,15 @@ class StackedBases:
 
     columns: npt.NDArray[np.float32]  # (n_sets, n_columns, n_features)
     widths: IntArray
-    is_orthonormal: bool
+    basis: Basis
     dims: int  # of the layer
 
     def angles(self, cosines: FloatArray, first: IntArray, second: IntArray) -> FloatArray:
         """Both cosines of pairs of sets, given the products of their columns; (2, n)."""
-        if not self.is_orthonormal:
+        if self.basis.has_lengths:
+            squares = np.minimum((cosines**2).sum(axis=(1, 2)), 1.0)
+            return np.stack([np.sqrt(squares), squares])
+        if not self.basis.is_orthonormal:
             sides = [np.maximum(cosines.max(axis=axis), 0.0) for axis in (1, 2)]
             widths = self.widths[second], self.widths[first]
             mean = [
@@ -90,6 +96,9 @@ def stacked_bases(
 ) -> Iterator[StackedBases]:
     """Bases of all sets in one representation, for each number of columns in turn."""
     basis = representation.basis
+    if isinstance(basis, Vectors):
+        basis = Vectors(min(MOST_VECTORS, basis.most))
+        representation = replace(representation, basis=basis)
     is_nested = basis.name in _NESTED
     kept = offered[-1:] if is_nested else offered
     width = bases_of(0).of(representation)[-1].shape[0]
@@ -109,4 +118,4 @@ def stacked_bases(
         of, most = kept[-1] if is_nested else d, basis.most_columns(d)
         part = np.minimum(widths[of], most)
         used = max(1, int(part.max()))
-        yield StackedBases(stacks[of][:, :used], part, basis.is_orthonormal, d)
+        yield StackedBases(stacks[of][:, :used], part, basis, d)

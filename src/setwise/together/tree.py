@@ -119,14 +119,12 @@ class _Joins:
     @classmethod
     def of(cls, between: Between, links: Links) -> _Joins:
         n, bundles = links.n_bundles, links.bundles
-        member = sp.csr_array((np.ones(len(bundles)), (np.arange(len(bundles)), bundles)))
-        table = sp.coo_array(member.T @ between.above @ member)
         above: dict[int, dict[int, float]] = {i: {} for i in range(n)}
-        for i, j, value in zip(
-            *(c.tolist() for c in table.coords), table.data.tolist(), strict=True
-        ):
-            if i != j:
-                above[i][j] = value
+        pairs = between.above.tocoo()
+        first, second = (bundles[one].tolist() for one in pairs.coords)
+        for i, j, value in zip(first, second, pairs.data.tolist(), strict=True):
+            if i != j:  # sums of 0 count too: these were compared
+                above[i][j] = above[i].get(j, 0.0) + value
         apart: dict[int, set[int]] = {i: set() for i in range(n)}
         for i, j in links.apart.tolist():
             apart[i].add(j)
