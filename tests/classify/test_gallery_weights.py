@@ -191,5 +191,7 @@ def test_a_gallery_without_trials_has_the_usual_power(seed):
     clf = CVC(dims=(1, 2)).fit(small, labels[2:])
     assert clf.gallery_accuracy_ is None
     assert clf.gallery_.calibration.pool_inverse_temperature == Pool.usual_power
+    single = CVC(dims=(1, 2)).fit([s[:1] for s in small], labels[2:])
+    assert single.gallery_.calibration.pool_inverse_temperature == 1.0
     mode = CVC(dims=(1, 2), fusion="mode").fit(small, labels[2:])
     assert mode.gallery_.calibration.pool_inverse_temperature == 1.0

@@ -287,7 +287,8 @@ def _show(
         }
         for name, own in members.items()
     ]
-    groups.sort(key=lambda one: (-one["probability"], -one["n_sets"]))
+    # By how sure as it is shown: else groups that look alike would be in no order.
+    groups.sort(key=lambda one: (-round(one["probability"], 2), -one["n_sets"]))
     suggested = _suggested(sets, found)
     if output.as_json:
         document: dict[str, Any] = {"format": 1, "source": str(heap), "groups": groups}

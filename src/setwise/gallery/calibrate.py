@@ -37,9 +37,11 @@ def calibrated(gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None)
 def _weighed(gallery: Gallery, inliers: InlierSets | None, n_jobs: int | None) -> Gallery:
     """The gallery with weights, temperatures and shrinkage."""
     solution, even = gallery.solution, gallery.calibration.weights
+    # Of single vectors all members say much the same: their mean is as sure as they are.
+    is_single = np.median(gallery.sets.sizes) <= 1
+    power = None if is_single else gallery.description.fusion.usual_power
     gallery = gallery.calibrated(
-        weights=balanced(even, gallery.members),
-        pool_inverse_temperature=gallery.description.fusion.usual_power or 1.0,
+        weights=balanced(even, gallery.members), pool_inverse_temperature=power or 1.0
     )
     by_sets, chosen = solution.tried(gallery.codes)
     if not by_sets:

@@ -9,6 +9,7 @@ from tests.page.browser.journey import NAMES, first_run, write_people
 from tests.page.browser.real_photos import cuts, write_set
 from tests.page.browser.window import Window
 from tests.page.page_server import served as serve
+from tests.report.browser import resize
 
 from setwise.classify.image_features import installed_features
 from setwise.page import Settings
@@ -132,7 +133,11 @@ def test_two_groups_are_shown_side_by_side_and_people_say_whether_they_are_one(
         window.click(".folders .button", "Use “summer”")
         window.find("h2", "The same person?")
         assert window.run("return document.querySelectorAll('.pair figure').length") == 2
-        assert window.violations() == []
+        for scheme, width in (("light", 1200), ("dark", 320)):
+            window.show_in(scheme)
+            resize(driver, width)
+            assert window.violations() == []
+            assert window.run("return document.documentElement.scrollWidth") <= width
         shown = "[...document.querySelectorAll('.pair img')].map((one) => one.src).join()"
         first = window.run(f"return {shown}")
         window.click(".actions .button", "No")
@@ -141,4 +146,5 @@ def test_two_groups_are_shown_side_by_side_and_people_say_whether_they_are_one(
         window.click(".actions .button", "Yes, the same")
         window.until("document.querySelectorAll('.person-stack').length === 2", "two are one")
         driver.get("about:blank")
+        driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
     window.complaints()
