@@ -30,13 +30,7 @@ RECORDS: dict[str, tuple[str, ...]] = {
     ),
     "together": ("benchmarks/together.py --jobs {jobs}", "benchmarks/groups.py --jobs {jobs}"),
     "heaps": ("benchmarks/heaps.py",),
-    "speed": tuple(
-        f"benchmarks/{name}.py"
-        for name in (
-            *("quick_table", "per_probe", "lasso_graph", "cut", "growth", "enroll", "latency"),
-            *("threads", "large_paths", "dictionary"),
-        )
-    ),
+    "speed": ("benchmarks/quick_table.py",),
     "large": (
         "benchmarks/large_galleries.py",
         "benchmarks/large_galleries.py --real 16 --splits 2",

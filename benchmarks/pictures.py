@@ -1,14 +1,10 @@
-"""Pictures of the records: calibration, accuracy against time, seconds against size."""
+"""Pictures of the records: calibration, and accuracy against time."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-
-import matplotlib as mpl
-import matplotlib.pyplot as plt
 
 from records import Table
 from setwise.evaluation import plot_accuracy_time
@@ -18,8 +14,6 @@ Records = Mapping[str, Mapping[str, Table]]
 Drawing = Callable[[Records, Path], None]
 # Datasets on which all methods are compared.
 COMPARED = ("eth80", "yaleb", "coil20", "hands", "vowels")
-# Tables of speed.json with times by size, and the titles of their panels.
-BY_SIZE = {"growth": "one probe", "lasso_graph": "the lasso graph", "cut": "one cut"}
 
 
 def draw_calibration(records: Records, path: Path) -> None:
@@ -67,57 +61,9 @@ def _average(rows: Sequence[Mapping[str, float]]) -> tuple[float, float, float, 
     return seconds, mean, mean - error, mean + error
 
 
-def draw_speed(records: Records, path: Path) -> None:
-    """Seconds against size, a panel for each table that has both."""
-    known = {name: records["speed"][name] for name in BY_SIZE if name in records["speed"]}
-    panels = {
-        name: found for name, table in known.items() if (found := list(curves(table.values)))
-    }
-    if not panels:
-        return
-    figure, axes = plt.subplots(
-        1, len(panels), figsize=(5.2 * len(panels), 4.6), squeeze=False, layout="constrained"
-    )
-    for ax, (name, found) in zip(axes[0], panels.items(), strict=True):
-        others = iter(mpl.color_sequences["Dark2"] + mpl.color_sequences["Set2"])
-        for contender, sizes, times in found:
-            is_ours = contender.startswith("setwise")
-            style = {"lw": 2.6, "zorder": 3} if is_ours else {"lw": 1.3, "ls": "--"}
-            colour = {} if is_ours else {"color": next(others)}
-            ax.plot(sizes, times, marker="o", ms=4, label=contender, **style, **colour)
-        ax.set(xscale="log", yscale="log", title=BY_SIZE[name])
-        ax.set_xlabel(known[name].values.get("x_label", "columns"))
-        ticks = sorted({n for _, sizes, _ in found for n in sizes})
-        ax.set_xticks(ticks, [f"{n:,}" for n in ticks])
-        ax.minorticks_off()
-        ax.grid(which="major", color="0.9")
-        ax.spines[["top", "right"]].set_visible(False)
-        # Below the axes, where no curve can be.
-        ax.legend(fontsize=8, frameon=False, loc="upper center", bbox_to_anchor=(0.5, -0.14))
-    axes[0, 0].set_ylabel("seconds, one thread")
-    figure.savefig(path, dpi=150)
-    plt.close(figure)
-
-
-def curves(values: Mapping[str, Any]) -> Iterator[tuple[str, list[float], list[float]]]:
-    """Name, sizes and seconds of every contender with at least two sizes.
-
-    ``seconds`` are of one contender, or a list for each by its name, with None where it was not
-    run.
-    """
-    sizes, times = values.get("sizes"), values.get("seconds")
-    if not isinstance(sizes, list) or not isinstance(times, dict | list):
-        return
-    for name, of_sizes in times.items() if isinstance(times, dict) else [("setwise", times)]:
-        measured = [(n, t) for n, t in zip(sizes, of_sizes, strict=False) if t is not None]
-        if len(measured) > 1:
-            yield name, *map(list, zip(*measured, strict=True))
-
-
 # Pictures by their place in the repository, with the record that they show.
 PICTURES: dict[str, tuple[str, Drawing]] = {
     "docs/reliability.png": ("evidence", draw_calibration),
     "docs/rivals_eth80.png": ("reproduced", rivals("ETH-80, ten splits", COMPARED[:1])),
     "docs/rivals_all.png": ("reproduced", rivals("Mean of five datasets", COMPARED)),
-    "docs/speed.png": ("speed", draw_speed),
 }
