@@ -83,14 +83,19 @@ MEASURE := $(BIN)/python benchmarks/measure.py $(if $(JOBS),--jobs $(JOBS))
 measure: $(VENV)/.rivals ## measure everything that the docs tell, and write the pages (hours; goes on where it stopped)
 	$(MEASURE)
 
-evidence together heaps images: $(STAMP) ## one page of it: accuracy on every task; few labels, or none; groups of many sets; settings for images
+evidence together heaps: $(STAMP) ## one page of it: accuracy on every task; few labels, or none; groups of many sets
 	$(MEASURE) $@
+
+images: $(STAMP) ## settings for images, with and without a network, on five datasets (long)
+	$(BIN)/python benchmarks/image_settings.py
 
 reproduce: $(STAMP) ## the paper's tables and figures beside ours (about 50 minutes)
 	$(MEASURE) reproduced
 
-bench: $(VENV)/.rivals ## speed beside rivals, large galleries (a quiet machine, about an hour)
-	$(MEASURE) speed large
+bench: $(VENV)/.rivals ## speed beside rivals, at a glance and step by step (a quiet machine, about an hour)
+	$(MEASURE) speed
+	for step in per_probe lasso_graph cut growth enroll latency threads large_paths dictionary; do \
+		$(BIN)/python benchmarks/$$step.py || exit 1; done
 
 docs: $(STAMP) ## the site, into out/site; warnings are errors, examples are run (about 3 minutes)
 	SETWISE_RUN_GALLERY=1 $(BIN)/python -m sphinx -b html -q -W --keep-going -d out/doctrees docs out/site

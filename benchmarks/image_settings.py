@@ -18,7 +18,7 @@ import numpy as np
 from sklearn.pipeline import make_pipeline
 
 from datasets import Dataset, load
-from records import Table, keep
+from records import Table
 from setwise import CVC
 from setwise.baselines import MeanCosine
 from setwise.features import Network
@@ -88,8 +88,7 @@ def main() -> None:
         rows.append([title, *cells])
         print(*rows[-1], sep=" | ", flush=True)
     title = "% of probe sets labelled correctly, mean and standard deviation over the folds"
-    if not options.datasets:
-        keep("images", "settings", Table(title, ["", *SETTINGS], rows))
+    print(title, Table(title, ["", *SETTINGS], rows).markdown(), sep="\n\n")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,6 @@ from write_pages import draw_pictures, write_pages
 
 # The commands of each record, in their order; {jobs} are processes.
 RECORDS: dict[str, tuple[str, ...]] = {
-    "images": ("benchmarks/image_settings.py --jobs {jobs}",),
     "reproduced": ("benchmarks/reproduced.py --jobs {jobs}", "benchmarks/n_clusters.py"),
     "evidence": (
         "benchmarks/evidence_table.py --jobs {jobs}",
