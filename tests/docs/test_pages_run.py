@@ -127,6 +127,8 @@ def test_what_a_page_says_runs(page, tmp_path, monkeypatch, no_networks):
     for module in NEEDS.get(page.stem, []):
         pytest.importorskip(module)
     monkeypatch.chdir(tmp_path)
+    for name in ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE"):  # tables are not folded
+        monkeypatch.delenv(name, raising=False)
     script = types.ModuleType("page_of_docs")  # where pickle finds its classes
     monkeypatch.setitem(sys.modules, script.__name__, script)
     # The extras that the Start page installs bring no network, which would take its time.
