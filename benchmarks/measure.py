@@ -30,11 +30,6 @@ RECORDS: dict[str, tuple[str, ...]] = {
     "together": ("benchmarks/together.py --jobs {jobs}", "benchmarks/groups.py --jobs {jobs}"),
     "heaps": ("benchmarks/heaps.py",),
     "speed": ("benchmarks/quick_table.py",),
-    "large": (
-        "benchmarks/large_galleries.py",
-        "benchmarks/large_galleries.py --real 16 --splits 2",
-        "benchmarks/large_galleries.py --real 32 --splits 2",
-    ),
     "page": ("benchmarks/page_load.py",),
 }
 
